@@ -285,7 +285,8 @@ static int attach_begin_plugins(struct ct_inject *x, const struct ct_attach_to *
 	int rc = 0;
 
 	function = *to->file[CT_ATTACH_STACKS].path ? attach_function(to, t->at, CT_ATTACH_STACKS, "cudatrace_stacks_begin") : 0;
-	args[1] = to->sample;
+	args[1] = function ? ct_inject_copy(x, to->stacks, strlen(to->stacks) + 1) : 0;
+	args[2] = to->sample;
 	if (function)
 		rc = ct_inject_call(x, function, args, &result, err);
 	function = *to->file[CT_ATTACH_GPU].path ? attach_function(to, t->at, CT_ATTACH_GPU, "cudatrace_gpu_begin") : 0;

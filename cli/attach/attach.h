@@ -30,6 +30,7 @@ struct ct_attach_to {
 	char options[8192];		/* "NAME=VALUE" with a NUL each, and an empty one */
 	size_t options_size;
 	bool partly;			/* also where functions will be missed */
+	const char *stacks;		/* of whom frames are recorded, as CUDATRACE_STACKS */
 	bool sample;			/* threads are sampled */
 	bool begun;			/* the processes have begun by themselves */
 };

@@ -368,7 +368,8 @@ int ct_running_record(struct ct_recording *rec, const struct ct_running *asked, 
 	if (rc)
 		goto out;
 	if (asked->stacks)
-		ct_attach_option(&r.to, "CUDATRACE_STACKS", "python");
+		ct_attach_option(&r.to, "CUDATRACE_STACKS", asked->stacks_what);
+	r.to.stacks = asked->stacks_what;
 	r.to.gpu = asked->gpu_what;
 	r.to.sample = asked->sample;
 	r.to.partly = asked->partly;

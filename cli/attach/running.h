@@ -22,7 +22,7 @@ struct ct_running {
 	bool all;			/* every process with libcuda, those that come meanwhile, too */
 	bool partly;			/* also where calls will be missed */
 	const char *gpu, *gpu_what;	/* the plugin, and what it is to collect; NULL: none */
-	const char *stacks;		/* the plugin; NULL: none */
+	const char *stacks, *stacks_what;	/* the plugin, and of whom it takes frames; NULL: none */
 	bool sample;			/* threads are sampled, by the caller */
 	const struct ct_capture_range *range;	/* which part of the processes' time */
 	double seconds;			/* 0: until Ctrl-C or the end of all of them */

@@ -27,6 +27,7 @@
 #include "analysis/summary.h"
 #include "capture/drain.h"
 #include "capture/flight.h"
+#include "capture/native/resolve.h"
 #include "capture/sample/sampler.h"
 #include "live/watch.h"
 #include "view/term.h"
@@ -89,7 +90,7 @@ static const struct argp_option options[] = {
 	{ "inject", KEY_INJECT, NULL, 0, "Let libcuda load the library instead of LD_PRELOAD, for programs that can't be preloaded", 0 },
 	{ "no-nvtx", KEY_NO_NVTX, NULL, 0, "Don't record NVTX ranges and marks, and don't make the program generate them", 0 },
 	{ "gpu", KEY_GPU, "WHAT", OPTION_ARG_OPTIONAL, "Also record what the GPU does, by CUPTI: kernels (default: kernels, copies and sets; a graph launch as one), graphs (no single kernels, which costs least), nodes (what is inside graphs, too)", 0 },
-	{ "stacks", KEY_STACKS, "WHAT", OPTION_ARG_OPTIONAL, "Also record from which lines of the program launches, copies, allocations, synchronisations and the like are called: python (default)", 0 },
+	{ "stacks", KEY_STACKS, "WHAT", OPTION_ARG_OPTIONAL, "Also record from which lines of the program launches, copies, allocations, synchronisations and the like are called: python (default: frames of Python, of compiled code where there are none), native or all", 0 },
 	{ "sample", KEY_SAMPLE, "HZ", OPTION_ARG_OPTIONAL, "With stacks: look so often a second what the threads that call CUDA do, and before the first call the main thread (default: 200; 0: never)", 0 },
 	{ "ring-size", KEY_RING_SIZE, "BYTES", 0, "Memory of each CPU's ring in the module, as 32M: what is recorded waits there until it is written (default: 1M to 16M, by memory and CPUs)", 0 },
 	{ "subbuf-size", KEY_SUBBUF_SIZE, "BYTES", 0, "Size of a packet in the module's rings, a power of two (65536)", 0 },
@@ -261,8 +262,9 @@ static error_t record_parse(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_STACKS:
 		ct_launch_stacks_what = arg ? arg : "python";
-		if (strcmp(ct_launch_stacks_what, "python"))
-			argp_error(state, "--stacks=%s: give python", arg);
+		if (strcmp(ct_launch_stacks_what, "python") && strcmp(ct_launch_stacks_what, "native") &&
+		    strcmp(ct_launch_stacks_what, "all"))
+			argp_error(state, "--stacks=%s: give python, native or all", arg);
 		break;
 	case KEY_SAMPLE:
 		env->sample = arg ? strtol(arg, &arg, 10) : CT_SAMPLER_RATE;
@@ -503,6 +505,7 @@ static int record_running(struct recording *rec)
 	env->running.gpu = *ct_launch_gpu ? ct_launch_gpu : NULL;
 	env->running.gpu_what = ct_launch_gpu_what;
 	env->running.stacks = *ct_launch_stacks ? ct_launch_stacks : NULL;
+	env->running.stacks_what = ct_launch_stacks_what;
 	env->running.sample = record_samples(rec);
 	env->running.flight = &env->flight;
 	env->running.range = &env->range;
@@ -513,6 +516,8 @@ static int record_running(struct recording *rec)
 	if (n > 0)
 		ct_flight_tell(&env->flight, &rec->to.registry);
 	ct_sampler_stop(rec->sampler, &rec->to.registry);
+	if (*ct_launch_stacks)
+		ct_native_resolve(rec->to.dir, rec->to.module);
 	if (n <= 0)
 		ct_recording_abandon(&rec->to);
 	if (n <= 0 || ct_recording_finish(&rec->to, &err)) {
@@ -583,6 +588,8 @@ int cmd_record(int argc, char **argv)
 	record_follow(&rec);
 	ct_watch_end(&rec.watch);
 	ct_sampler_stop(rec.sampler, &rec.to.registry);
+	if (*ct_launch_stacks)
+		ct_native_resolve(rec.to.dir, rec.to.module);
 	ct_drain_close(&rec.drain);
 	ct_flight_close(&env.flight);
 	ct_unseen_close(&rec.unseen, &rec.to.registry);

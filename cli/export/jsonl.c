@@ -202,7 +202,7 @@ static void jsonl_put_stack(struct ct_out *out, const struct ct_registry *reg, u
 	PUT(out, ",\"stack\":[");
 	for (unsigned int i = 0; i < CT_STACK_DEPTH && ct_stack_frame(reg, f.parent, &f); i++) {
 		ct_out_text(out, i ? ",[" : "[");
-		ct_out_json(out, f.file, f.file_len);
+		ct_out_json(out, f.file_len ? f.file : f.object, f.file_len ? f.file_len : f.object_len);
 		ct_out_char(out, ',');
 		ct_out_u64(out, f.line);
 		ct_out_char(out, ',');

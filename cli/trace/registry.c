@@ -57,6 +57,7 @@ void ct_registry_free(struct ct_registry *reg)
 		free(reg->infos[i].text);
 	}
 	free(reg->infos);
+	ct_keyed_free(&reg->addresses);
 	memset(reg, 0, sizeof(*reg));
 }
 
@@ -203,6 +204,23 @@ static int registry_grow_strings(struct ct_registry *reg, unsigned int id)
 	return 0;
 }
 
+/* "native<tab>=ADDRESS FUNCTION LINE" */
+static int registry_address(struct ct_registry *reg, const char *text)
+{
+	struct ct_registry_address *address;
+	unsigned int id, function, line;
+	char end;
+
+	if (sscanf(text, "native\t=%u %u %u%c", &id, &function, &line, &end) != 3)
+		return 0;
+	address = ct_keyed_put(&reg->addresses, id);
+	if (!address)
+		return -ENOMEM;
+	address->function = function;
+	address->line = line;
+	return 0;
+}
+
 static int registry_parse_string(struct ct_registry *reg, char **word, unsigned int words)
 {
 	const char *text = words == 3 ? word[2] : "";
@@ -225,7 +243,7 @@ static int registry_parse_string(struct ct_registry *reg, char **word, unsigned 
 	if (!reg->strings[id])
 		return -ENOMEM;
 	reg->first[id] = strcmp(reg->strings[first->string], text) ? id : first->string;
-	return 0;
+	return strncmp(text, "native\t=", 8) ? 0 : registry_address(reg, text);
 }
 
 static int registry_parse_info(struct ct_registry *reg, char **word, unsigned int words)

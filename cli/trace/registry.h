@@ -24,6 +24,12 @@ struct ct_registry_text {
 	uint32_t class, string, info;	/* ids, and an index + 1; 0: none */
 };
 
+/* A string that is an address of compiled code, and what was found there. */
+struct ct_registry_address {
+	uint64_t address;		/* id of the string */
+	uint32_t function, line;
+};
+
 struct ct_registry {
 	uint8_t  uuid[16];
 	uint64_t start;			/* ns, CLOCK_MONOTONIC */
@@ -39,6 +45,7 @@ struct ct_registry {
 	struct ct_info *infos;
 	unsigned int infos_count;
 	CT_KEYED(struct ct_registry_text) known;
+	CT_KEYED(struct ct_registry_address) addresses;
 };
 
 /**
@@ -65,6 +72,12 @@ static inline const struct ct_class *ct_registry_class(const struct ct_registry 
 						       unsigned int id)
 {
 	return id <= CT_CLASS_MAX ? reg->classes[id] : NULL;
+}
+
+/* What was found at the address that the string @id is; NULL: nothing. */
+static inline const struct ct_registry_address *ct_registry_address(const struct ct_registry *reg, uint32_t id)
+{
+	return reg->addresses.count ? ct_keyed_find((struct ct_keyed *)&reg->addresses.keyed, sizeof(*reg->addresses.list), id, 0, false) : NULL;
 }
 
 /* The string of @id, or NULL if it has none (or is 0). */

@@ -81,12 +81,11 @@ t_stacks_none()
 {
 	stacked stacks-none "$inference" --iterations 5
 	is $? 0 "a program without Python is recorded with --stacks"
-	is "$(grep -v '"name":"sample"' "$work/stacks-none.jsonl" | grep -c '"stack"')" 0 "its calls have none"
-	"$cudatrace" report lines "$work/stacks-none" 2>&1 | grep -q 'calls have no stack'
-	ok $? "and report lines says so"
+	is "$(jq -rs '[.[] | select(.stack and .phase == "E" and .op == "launch") | [.stack[][2]] | index("main") != null] | unique | tojson' "$work/stacks-none.jsonl")" \
+		"[true]" "its launches have frames of compiled code, which names main()"
 	"$cudatrace" report lines "$work/trace-inference" 2>&1 | grep -q 'No stacks were recorded: cudatrace record --stacks'
 	ok $? "as it says how stacks are recorded"
-	"$cudatrace" record --stacks=cobol -o "$work/cobol" -- true 2>&1 | grep -q 'give python'
+	"$cudatrace" record --stacks=cobol -o "$work/cobol" -- true 2>&1 | grep -q 'give python, native or all'
 	ok $? "of other languages there are none"
 }
 
@@ -321,7 +320,7 @@ t_stacks_folded()
 		'cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)' 'cuda.cuCtxSetCurrent(context)' \
 		'def step():' '    deep.outer(cuda.cuCtxSynchronize)' 'for i in range(20):' '    step()' >"$work/libs/program.py"
 	touch -d '1 hour ago' "$work/libs/program.py" "$work/libs/site-packages/deep/__init__.py"
-	PYTHONPATH=$work/libs stacked folded "$python" -m program
+	CUDATRACE_TEST_SAMPLE=--sample=0 PYTHONPATH=$work/libs stacked folded "$python" -m program
 	is $? 0 "a program whose library calls CUDA"
 	"$cudatrace" report --format csv --module none lines "$work/folded" | grep -q ',program.py:10,step,deep,deep.outer(cuda.cuCtxSynchronize),'
 	ok $? "lines of libraries count for the line that called them, with its text" || "$cudatrace" report --format csv --module none lines "$work/folded"
@@ -394,4 +393,45 @@ t_stacks_attached()
 		"$python" tests/record/stacks_lines.py "$PWD/build/tests/sim/libcuda.so.1" busy sleep wait 2>/dev/null
 	attached_samples lasted | grep -q 'compute.*sleeper'
 	ok $? "and one that is recorded for a while from its start" || attached_samples lasted
+}
+
+# Frames of compiled code: a program of C++ that says what is on its stack; exceptions, threads, coroutines, deep recursion.
+t_stacks_native()
+{
+	local how python version
+	if ! g++ -O2 -g -o "$work/native_stacks" tests/record/native_stacks.cc -ldl -pthread; then
+		ok 1 "the program of C++ is built"
+		return
+	fi
+	for how in python native; do
+		CUDASIM_TIME_SCALE=0 CUDASIM_IOCTLS=0 "$cudatrace" record -q -f --no-module --stacks=$how -o "$work/native" -- \
+			"$work/native_stacks" "$PWD/build/tests/sim/libcuda.so.1" >"$work/native.printed" 2>"$work/native.err"
+		is $? 0 "a program of C++ is recorded with --stacks=$how" || cat "$work/native.err"
+		"$cudatrace" export -f -o "$work/native.jsonl" "$work/native"
+		python3 tests/record/native_check.py "$work/native.jsonl" "$work/native.printed" >"$work/check"
+		ok $? "each call has the functions that were on the stack: $(tail -n 1 "$work/check")" || cat "$work/check"
+	done
+	! grep -q 'cudatrace\|cuCtxSynchronize' <(jq -c 'select(.stack and .name == "cuCtxSynchronize") | .stack' "$work/native.jsonl")
+	ok $? "neither the call itself nor the library is one of them"
+	if ldconfig -p | grep -q 'libdw.so.1'; then
+		"$cudatrace" report --format csv lines "$work/native" 2>/dev/null |
+			grep -q ",native_stacks.cc:$(grep -n 'retain\|cuDevicePrimaryCtxRetain' tests/record/native_stacks.cc | head -n 1 | cut -d: -f 1),main,"
+		ok $? "with its lines"
+	else
+		skip "lines of compiled code" "no libdw.so.1"
+	fi
+	"$cudatrace" export --weight calls "$work/native" 2>/dev/null | grep -q 'model::Layer::forward(int)'
+	ok $? "names of C++ are readable"
+	strip "$work/native_stacks"
+	CUDASIM_TIME_SCALE=0 CUDASIM_IOCTLS=0 "$cudatrace" record -q -f --no-module --stacks -o "$work/stripped" -- \
+		"$work/native_stacks" "$PWD/build/tests/sim/libcuda.so.1" >/dev/null 2>&1
+	"$cudatrace" export "$work/stripped" 2>/dev/null | jq -c 'select(.stack and .name == "cuCtxSynchronize") | .stack' | grep -q '/native_stacks",0,"0x[0-9a-f]*"'
+	ok $? "without symbols there are addresses in the file"
+	read -r python version < <(stacks_pythons)
+	[ -n "$python" ] || { skip "frames of both" "no python3 with ctypes"; return; }
+	CUDASIM_TIME_SCALE=0 CUDASIM_IOCTLS=0 "$cudatrace" record -q -f --no-module --stacks=all -o "$work/both" -- \
+		"$python" tests/record/stacks_lines.py "$PWD/build/tests/sim/libcuda.so.1" wait 2>/dev/null
+	"$cudatrace" export "$work/both" 2>/dev/null | jq -c 'select(.stack and .phase == "E" and .name == "cuCtxSynchronize") | [.stack[] | .[0] | split("/") | last]' | sort -u >"$work/both.files"
+	is "$(sed 's/"libffi[^"]*"/"libffi"/g; s/"_ctypes[^"]*"/"_ctypes"/g' "$work/both.files" | grep -c '^\["libffi",.*"_ctypes",.*"stacks_lines.py","stacks_lines.py","stacks_lines.py"\]$')" 1 \
+		"--stacks=all: compiled code that Python called, then its lines" || cat "$work/both.files"
 }

@@ -202,7 +202,7 @@ static s32 standby_attach(struct ct_standby_page *p, const char *options)
 		return rc;
 	stacks_begin = stacks ? (__typeof__(stacks_begin))dlsym(stacks, "cudatrace_stacks_begin") : NULL;
 	if (stacks_begin)
-		stacks_begin(cudatrace_host, option(options, CT_STANDBY_SAMPLE) != NULL);
+		stacks_begin(cudatrace_host, option(options, CT_STANDBY_STACKS_WHAT), option(options, CT_STANDBY_SAMPLE) != NULL);
 	gpu_begin = gpu ? (__typeof__(gpu_begin))dlsym(gpu, "cudatrace_gpu_begin") : NULL;
 	p->gpu = gpu_begin && !gpu_begin(option(options, CT_STANDBY_GPU_WHAT), cudatrace_host);
 	return rc;

@@ -16,6 +16,7 @@ struct costs_track {
 	uint64_t sampled;		/* ns: its last sample */
 	uint64_t pending;		/* ns of the application before calls that have no stack */
 	bool launches, stacked;		/* it gave work; it had a stack */
+	bool named;			/* it had a sample with a stack */
 };
 
 /* Of a part: how its time of the application is divided. */
@@ -192,6 +193,8 @@ static int costs_sample(struct ct_analysis *a, const struct ct_span *span, struc
 		return 0;
 	else
 		cost->of[CT_COST_SAMPLES] = 1;
+	track->named |= span->stack != 0;
+	cost->of[CT_COST_DIVIDES] = cost->of[CT_COST_SAMPLES] && track->named;
 	if (state < CT_SAMPLE_STATES)
 		cost->of[CT_COST_STATE + state] = 1;
 	return 0;
@@ -217,6 +220,7 @@ static int costs_call(struct ct_analysis *a, const struct ct_span *span, struct 
 		/* What comes before a call without a stack (a getter) counts for the next one that has one. */
 		if (span->stack || !track->stacked) {
 			cost->of[CT_COST_APP] = track->pending;
+			cost->of[CT_COST_DIVIDED] = track->named ? track->pending : 0;
 			track->pending = 0;
 		}
 		track->launches |= ct_class_is(span->class, CT_IS_WORK);
@@ -273,15 +277,16 @@ static int costs_divide(struct ct_stack_costs *s)
 
 		if (!part)
 			return -ENOMEM;
-		part->app += sum->cost.of[CT_COST_APP];
-		part->samples += sum->cost.of[CT_COST_SAMPLES];
+		part->app += sum->cost.of[CT_COST_DIVIDED];
+		part->samples += sum->cost.of[CT_COST_DIVIDES];
 	}
 	for (size_t i = 0; i < s->sums.count; i++) {
 		struct ct_stack_sum *sum = &s->sums.list[i];
 		const struct costs_part *part = ct_keyed_get(&s->parts, sum->part);
 
 		if (part && part->samples >= CT_COSTS_SAMPLES)
-			sum->cost.of[CT_COST_APP] = (double)part->app * sum->cost.of[CT_COST_SAMPLES] / part->samples;
+			sum->cost.of[CT_COST_APP] += (double)part->app * sum->cost.of[CT_COST_DIVIDES] / part->samples -
+						     sum->cost.of[CT_COST_DIVIDED];
 	}
 	return 0;
 }

@@ -28,7 +28,10 @@ enum ct_cost {
 	 */
 	CT_COST_APP,
 	CT_COST_BEFORE,		/* ns of the main thread before the first call of its process, by samples */
-	CT_COST_SAMPLES,	/* that these two are divided by */
+	CT_COST_SAMPLES,	/* of these two */
+	/* Of threads whose samples have stacks: by them their time is divided.  That of others stays where it is. */
+	CT_COST_DIVIDES,
+	CT_COST_DIVIDED,	/* ns of CT_COST_APP that they divide */
 	CT_COST_STATE,		/* samples by what the thread did: CT_COST_STATE + enum ct_sample_state */
 	CT_COSTS = CT_COST_STATE + CT_SAMPLE_STATES
 };

@@ -24,7 +24,7 @@ bool ct_stack_own(const struct ct_registry *reg, uint32_t node, struct ct_stack_
 			return true;
 		}
 		/* That of a file says more than one of generated code. */
-		if (!file && f->file_len && *f->file != '<') {
+		if (!file && (f->file_len || f->object_len) && *f->file != '<') {
 			file = true;
 			innermost = node;
 		}
@@ -120,7 +120,13 @@ const char *ct_stack_line(const struct ct_stack_frame *f, char *buf, size_t size
 
 	while (folders && f->file[folders - 1] != '/')
 		folders--;
-	if (!f->file_len)
+	if (!f->file_len && f->object_len) {
+		int object = f->object_len;
+
+		while (object && f->object[object - 1] != '/')
+			object--;
+		snprintf(buf, size, "%.*s (%.*s)", f->name_len, f->name, f->object_len - object, f->object + object);
+	} else if (!f->file_len)
 		snprintf(buf, size, "%.*s", f->name_len, f->name);
 	else if (!f->line)
 		snprintf(buf, size, "%.*s (%.*s)", f->file_len - folders, f->file + folders, f->name_len, f->name);

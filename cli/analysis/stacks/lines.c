@@ -61,9 +61,9 @@ static uint64_t lines_samples(const struct ct_stack_cost *c)
 /* How far the time of the application may be from the truth: two standard errors of the share of the samples. */
 static uint64_t lines_error(const struct ct_stack_cost *c, const struct ct_stack_cost *all)
 {
-	double n = all->of[CT_COST_SAMPLES], share = n ? c->of[CT_COST_SAMPLES] / n : 0;
+	double n = all->of[CT_COST_DIVIDES], share = n ? c->of[CT_COST_DIVIDES] / n : 0;
 
-	return n ? 2 * all->of[CT_COST_APP] * sqrt(share * (1 - share) / n) : 0;
+	return n ? 2 * all->of[CT_COST_DIVIDED] * sqrt(share * (1 - share) / n) : 0;
 }
 
 /* What all stacks cost, and calls without one. */
@@ -97,9 +97,9 @@ static void lines_notes(const struct ct_analysis *a, struct ct_table *t, bool fo
 		ct_table_note(t, "Lines of libraries count for the program's line that called them: --module GLOB shows those of a library, --module '*' all.");
 	if (ct_stacks_recorded(a->trace) && !a->filter->pid && a->totals->processes > 1)
 		ct_table_note(t, "Of all %u processes together: --pid takes one.", a->totals->processes);
-	if (ct_stacks_sampled(a->trace) && all.of[CT_COST_SAMPLES] >= CT_COSTS_SAMPLES)
+	if (ct_stacks_sampled(a->trace) && all.of[CT_COST_DIVIDES] >= CT_COSTS_SAMPLES)
 		ct_table_note(t, "Time of the application, between calls, is divided by %llu samples; +- is two standard errors.",
-			      (unsigned long long)all.of[CT_COST_SAMPLES]);
+			      (unsigned long long)all.of[CT_COST_DIVIDES]);
 	else if (ct_stacks_recorded(a->trace))
 		ct_table_note(t, "%sTime of the application, between calls, counts for the line of the call that follows.",
 			      ct_registry_info(&a->trace->reg, "samples_refused") ? "The recorder could not sample the program. " : "");
@@ -117,6 +117,11 @@ static struct ct_cell lines_words(struct ct_table *t, const struct ct_stack_fram
 
 	while (folders && f->file[folders - 1] != '/')
 		folders--;
+	if (!f->file_len && f->object_len) {
+		for (folders = f->object_len; folders && f->object[folders - 1] != '/';)
+			folders--;
+		return ct_format(t, "%.*s", f->object_len - folders, f->object + folders);
+	}
 	if (!f->line)
 		return ct_format(t, "%.*s", f->file_len - folders, f->file + folders);
 	return ct_format(t, "%.*s:%u", f->file_len - folders, f->file + folders, f->line);
@@ -370,12 +375,10 @@ static struct ct_cell stacks_text(struct ct_analysis *a, struct ct_table *t, con
 	return ct_format(t, "%s", text);
 }
 
+/* Has it some of what the columns show? */
 static bool stacks_some(const struct ct_stack_cost *c)
 {
-	for (unsigned int i = 0; i < CT_COSTS; i++)
-		if (c->of[i])
-			return true;
-	return false;
+	return lines_time(c) || c->of[CT_COST_CALLS] || c->of[CT_COST_GPU];
 }
 
 static int stacks_end(struct ct_analysis *a)

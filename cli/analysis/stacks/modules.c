@@ -27,16 +27,50 @@ static const char *modules_python(const struct ct_stack_frame *f)
 	return at && at < end ? at + 1 : NULL;
 }
 
+/* A file of the machine, or one of Python's packages. */
+static bool modules_installed(const struct ct_stack_frame *f)
+{
+	static const char *const folders[] = { "/usr/", "/lib", "linux-vdso" };
+
+	for (unsigned int i = 0; i < sizeof(folders) / sizeof(*folders); i++)
+		if (f->object_len >= (int)strlen(folders[i]) && !memcmp(f->object, folders[i], strlen(folders[i])))
+			return true;
+	return memmem(f->object, f->object_len, "-packages/", 10) != NULL;
+}
+
 bool ct_stack_foreign(const struct ct_stack_frame *f)
 {
+	if (f->object_len)
+		return modules_installed(f);
 	return !f->file_len || *f->file == '<' || modules_behind(f, "/site-packages/") ||
 	       modules_behind(f, "/dist-packages/") || modules_behind(f, "/lib/python3");
+}
+
+/* Of compiled code: its package, or "libfoo" of "/usr/lib/libfoo.so.1". */
+static const char *modules_object(const struct ct_stack_frame *f, int *len, bool *package)
+{
+	struct ct_stack_frame object = { .file = f->object, .file_len = f->object_len };
+	const char *name = modules_behind(&object, "-packages/"), *end = f->object + f->object_len;
+
+	*package = true;
+	for (const char *at = f->object; !name && at < end; at++)
+		if (*at == '/' && !memchr(at + 1, '/', end - at - 1))
+			name = at + 1;
+	name = name ? name : f->object;
+	for (*len = 0; name + *len < end && !strchr("/.", name[*len]); ++*len)
+		;
+	/* The C library calls nobody: it names what runs only where nothing else does. */
+	if (*len == 4 && !memcmp(name, "libc", 4))
+		*package = false;
+	return name;
 }
 
 const char *ct_stack_module(const struct ct_stack_frame *f, int *len, bool *package)
 {
 	const char *name = modules_behind(f, "/site-packages/"), *end = f->file + f->file_len;
 
+	if (f->object_len)
+		return modules_object(f, len, package);
 	name = name ? name : modules_behind(f, "/dist-packages/");
 	*package = name != NULL;
 	*len = 0;

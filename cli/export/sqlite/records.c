@@ -139,7 +139,7 @@ static int records_frames(struct ct_records *s, const struct ct_registry *reg)
 		if (f.parent)
 			ct_value_int(&v[1], f.parent);
 		ct_insert_text(&in, &v[2], f.name, f.name_len);
-		ct_insert_text(&in, &v[3], f.file, f.file_len);
+		ct_insert_text(&in, &v[3], f.file_len ? f.file : f.object, f.file_len ? f.file_len : f.object_len);
 		if (f.line)
 			ct_value_int(&v[4], f.line);
 		ct_insert_text(&in, &v[5], f.language, f.language_len);

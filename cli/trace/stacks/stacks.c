@@ -62,10 +62,16 @@ static bool stacks_number(const char **text, uint32_t *number)
 bool ct_stack_frame(const struct ct_registry *reg, uint32_t node, struct ct_stack_frame *f)
 {
 	const char *text = node ? ct_registry_string(reg, node) : NULL, *name, *file;
+	const struct ct_registry_address *address;
 
 	if (!text || !stacks_number(&text, &f->parent) || !stacks_number(&text, &f->function) ||
 	    !stacks_number(&text, &f->line) || f->parent >= node)
 		return false;
+	address = ct_registry_address(reg, f->function);
+	if (address) {
+		f->function = address->function;
+		f->line = address->line;
+	}
 	f->function = ct_registry_first(reg, f->function);
 	text = ct_registry_string(reg, f->function);
 	name = text ? strchr(text, '\t') : NULL;
@@ -77,13 +83,17 @@ bool ct_stack_frame(const struct ct_registry *reg, uint32_t node, struct ct_stac
 	f->name = name + 1;
 	f->name_len = file - f->name;
 	f->file = file + 1;
-	f->file_len = strlen(f->file);
+	f->file_len = strcspn(f->file, "\t");
+	f->object = f->file + f->file_len + (f->file[f->file_len] == '\t');
+	f->object_len = strcspn(f->object, "\t");
 	return true;
 }
 
 const char *ct_stack_words(const struct ct_stack_frame *f, char *buf, size_t size)
 {
-	if (!f->file_len)
+	if (!f->file_len && f->object_len)
+		snprintf(buf, size, "%.*s (%.*s)", f->name_len, f->name, f->object_len, f->object);
+	else if (!f->file_len)
 		snprintf(buf, size, "%.*s", f->name_len, f->name);
 	else if (!f->line)
 		snprintf(buf, size, "%.*s (%.*s)", f->name_len, f->name, f->file_len, f->file);

@@ -34,12 +34,14 @@ struct ct_stack_frame {
 	uint32_t line;			/* 0: not known */
 	const char *language, *name, *file;	/* not terminated: */
 	int language_len, name_len, file_len;
+	const char *object;		/* of compiled code: the file that holds it; file may be unknown then */
+	int object_len;
 };
 
 /* False: there is no such node, or its lines are damaged. */
 bool ct_stack_frame(const struct ct_registry *reg, uint32_t node, struct ct_stack_frame *f);
 
-/* "name (file:line)" into @buf; the name alone where the file is not known. */
+/* "name (file:line)" into @buf; of compiled code without lines "name (object)"; the name alone where neither is known. */
 const char *ct_stack_words(const struct ct_stack_frame *f, char *buf, size_t size);
 
 /* What a sampled thread did, by enum ct_sample_state: "lock"; and for people: "waiting for a lock". */

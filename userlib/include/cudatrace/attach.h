@@ -51,6 +51,7 @@ int cudatrace_detach(int step);
 #define CT_STANDBY_GPU		"CUDATRACE_PLUGIN_GPU"
 #define CT_STANDBY_GPU_WHAT	"CUDATRACE_GPU"
 #define CT_STANDBY_STACKS	"CUDATRACE_PLUGIN_STACKS"
+#define CT_STANDBY_STACKS_WHAT	"CUDATRACE_STACKS"
 #define CT_STANDBY_SAMPLE	"CUDATRACE_SAMPLE"
 
 struct ct_standby_page {
@@ -75,11 +76,12 @@ struct ct_standby_page {
  * @what: as CUDATRACE_GPU
  * cudatrace_gpu_end() - asks it to end
  * cudatrace_stacks_begin() - forgets what it knows of another trace
+ * @what: as CUDATRACE_STACKS: python, native or all
  * @sample: the recorder samples threads from outside
  */
 struct ct_host;
 int cudatrace_gpu_begin(const char *what, const struct ct_host *(*get)(void));
 int cudatrace_gpu_end(void);
-int cudatrace_stacks_begin(const struct ct_host *(*get)(void), uint32_t sample);
+int cudatrace_stacks_begin(const struct ct_host *(*get)(void), const char *what, uint32_t sample);
 
 #endif

@@ -11,6 +11,7 @@
  *   layout.c	where it keeps them
  *   lines.c	lines of instructions
  *   check.c	whether that is what the interpreter says
+ *   native.c	frames of compiled code, of threads without frames of Python
  *   nodes.c	numbers of stacks, and the registry
  *   sampled.c	what the recorder must know to sample threads from outside (page.h)
  *
@@ -18,10 +19,12 @@
  * calls, in signal handlers, too: one that comes while its thread takes a stack has none.
  */
 #include <pthread.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 
 #include "base/sys.h"
 #include "include/cudatrace/attach.h"
+#include "plugins/stacks/native.h"
 #include "plugins/stacks/nodes.h"
 #include "plugins/stacks/python.h"
 #include "plugins/stacks/sampled.h"
@@ -41,7 +44,11 @@ struct thread {
 	struct python_stack stacks[2];
 	uint32_t nodes[2][PYTHON_DEPTH];	/* of their frames */
 	struct cached cache[CACHED];
+	struct native_stack native;
 };
+
+/* Of whom frames are recorded: PYTHON: of Python, and native ones where a thread has none; ALL: both. */
+static enum { STACKS_PYTHON, STACKS_NATIVE, STACKS_ALL } mode;
 
 static __thread struct thread *self __attribute__((tls_model("initial-exec")));
 
@@ -87,6 +94,8 @@ static uint32_t node_make(const struct python_frame *f, uint32_t parent)
 {
 	struct python_text t;
 
+	if (f->digest == NATIVE_DIGEST)
+		return nodes_node(parent, native_function(f->code), 0);
 	if (!frames_describe(f, &t)) {
 		python_refuse("a frame without a code object");
 		return 0;
@@ -108,21 +117,18 @@ static uint32_t node_of(struct thread *t, const struct python_frame *f, uint32_t
 	return c->node;
 }
 
-static uint32_t stack_python(struct thread *t)
+/* The node of the stack that was walked into the one of which it is not the turn. */
+static uint32_t stack_node(struct thread *t)
 {
 	unsigned int last = t->turn, now = 1 - last, same = 0;
 	struct python_stack *s = &t->stacks[now], *before = &t->stacks[last];
 	uint32_t *nodes = t->nodes[now], node = 0;
 
-	if (python_ready(s) != PYTHON_READY)
-		return 0;
 	if (t->generation != __atomic_load_n(&nodes_generation, __ATOMIC_ACQUIRE)) {
 		t->generation = __atomic_load_n(&nodes_generation, __ATOMIC_ACQUIRE);
 		before->depth = 0;
 		memset(t->cache, 0, sizeof(t->cache));
 	}
-	if (!python_walk(s) || !s->depth)
-		return 0;
 	t->turn = now;
 	if (!s->cut && !before->cut)
 		while (same < s->depth && same < before->depth &&
@@ -133,7 +139,7 @@ static uint32_t stack_python(struct thread *t)
 			same++;
 		}
 	if (s->cut)
-		node = nodes_node(0, nodes_function("python", "(deeper frames)", 15, "", 0), 0);
+		node = nodes_node(0, nodes_function(s->frames[s->depth - 1].digest == NATIVE_DIGEST ? "native" : "python", "(deeper frames)", 15, "", 0), 0);
 	for (unsigned int i = s->depth - same; i--;) {
 		uint32_t parent = node;
 
@@ -148,6 +154,40 @@ static uint32_t stack_python(struct thread *t)
 	return node;
 }
 
+/* False: the thread has no frames of Python, and may have others. */
+static bool stack_python(struct thread *t, uint64_t here, uint32_t *node)
+{
+	struct python_stack *s = &t->stacks[1 - t->turn];
+
+	switch (python_ready(s)) {
+	case PYTHON_NONE:
+		return false;
+	case PYTHON_REFUSED:
+		/* Frames of the interpreter itself say nothing. */
+		return true;
+	case PYTHON_READY:
+		break;
+	}
+	if (!python_walk(s) || !s->depth)
+		return false;
+	if (mode == STACKS_ALL)
+		native_inside(&t->native, here, s);
+	*node = stack_node(t);
+	return true;
+}
+
+static uint32_t stack_native(struct thread *t, uint64_t here)
+{
+	struct python_stack *s = &t->stacks[1 - t->turn];
+
+	return native_walk(&t->native, here, s) && s->depth ? stack_node(t) : 0;
+}
+
+static void stacks_mode(const char *word)
+{
+	mode = !word || !strcmp(word, "python") ? STACKS_PYTHON : strcmp(word, "native") ? STACKS_ALL : STACKS_NATIVE;
+}
+
 /*
  * A handler came while its thread takes a stack.  If that one was left by longjmp, its frame lies below
  * ours; what is further away lies on another stack and says nothing.
@@ -159,13 +199,17 @@ static bool stack_busy(const struct thread *t, uint64_t here)
 
 static void __attribute__((constructor)) stacks_begin(void)
 {
+	stacks_mode(getenv("CUDATRACE_STACKS"));
 	python_begin();
+	native_begin();
 }
 
-__attribute__((visibility("default"))) int cudatrace_stacks_begin(const struct ct_host *(*get)(void), uint32_t sample)
+__attribute__((visibility("default"))) int cudatrace_stacks_begin(const struct ct_host *(*get)(void), const char *what,
+								  uint32_t sample)
 {
 	if (!nodes_begin(get))
 		return -1;
+	stacks_mode(what);
 	sampled_again(get, sample);
 	return 0;
 }
@@ -177,14 +221,15 @@ uint32_t cudatrace_stack(void)
 {
 	uint64_t here = (uint64_t)__builtin_frame_address(0);
 	struct thread *t = self ? self : thread_new();
-	uint32_t node;
+	uint32_t node = 0;
 
 	if (!t || stack_busy(t, here))
 		return 0;
 	t->busy = here;
 	barrier();
 	sampled_thread(&t->known);
-	node = stack_python(t);
+	if (mode == STACKS_NATIVE || !stack_python(t, here, &node))
+		node = stack_native(t, here);
 	barrier();
 	t->busy = 0;
 	return node;

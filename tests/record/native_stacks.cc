@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A program of C++ without Python: calls libcuda from all kinds of code, and prints for each call of a thread its
+ * functions that are on the stack, the innermost first, as it counts them itself: TID NAME NAME ...
+ *
+ * Usage: native_stacks LIBCUDA
+ */
+#include <alloca.h>
+#include <cstdio>
+#include <dlfcn.h>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <ucontext.h>
+#include <unistd.h>
+#include <vector>
+
+static int (*cuda_sync)();
+static std::mutex lock;
+static thread_local std::vector<const char *> names;
+
+struct Scope {
+	explicit Scope(const char *name) { names.push_back(name); }
+	~Scope() { names.pop_back(); }
+};
+
+#define NOT_INLINE	__attribute__((noinline, noclone))
+#define STAYS		__asm__ volatile("" : : : "memory")	/* no tail call */
+
+NOT_INLINE void call()
+{
+	Scope s("call");
+	std::string line = std::to_string(gettid());
+
+	for (size_t i = names.size(); i--;)
+		line += std::string(" ") + names[i];
+	{
+		std::lock_guard<std::mutex> guard(lock);
+		puts(line.c_str());
+	}
+	cuda_sync();
+	STAYS;
+}
+
+namespace model {
+struct Layer {
+	NOT_INLINE void forward(int n)
+	{
+		Scope s("forward");
+
+		if (n % 3)
+			call();
+		call();
+		STAYS;
+	}
+};
+}
+
+/* Its frame has another size each time. */
+NOT_INLINE void sized(int n)
+{
+	Scope s("sized");
+	volatile char *room = static_cast<volatile char *>(alloca(16 + n % 7 * 48));
+
+	room[0] = 1;
+	call();
+	STAYS;
+}
+
+NOT_INLINE int deep(int n)
+{
+	Scope s("deep");
+	int r = 0;
+
+	if (n)
+		r = deep(n - 1);
+	else
+		call();
+	STAYS;
+	return r + 1;
+}
+
+struct Cleanup {
+	NOT_INLINE ~Cleanup()
+	{
+		Scope s("~Cleanup");
+
+		call();
+		STAYS;
+	}
+};
+
+NOT_INLINE void thrower()
+{
+	Scope s("thrower");
+	Cleanup c;
+
+	throw std::runtime_error("as it should");
+}
+
+static ucontext_t outside, inside;
+
+/* On a stack of its own. */
+NOT_INLINE void coroutine()
+{
+	Scope s("coroutine");
+
+	for (int i = 0; i < 3; i++) {
+		call();
+		sized(i);
+		swapcontext(&inside, &outside);
+	}
+	STAYS;
+}
+
+NOT_INLINE void coroutines()
+{
+	static char stack[2][256 << 10];
+
+	for (auto &one : stack) {
+		std::vector<const char *> ours, theirs;
+
+		getcontext(&inside);
+		inside.uc_stack.ss_sp = one;
+		inside.uc_stack.ss_size = sizeof(one);
+		inside.uc_link = &outside;
+		makecontext(&inside, coroutine, 0);
+		for (int i = 0; i < 4; i++) {
+			std::swap(names, theirs);
+			std::swap(ours, theirs);
+			swapcontext(&outside, &inside);
+			std::swap(ours, theirs);
+			std::swap(names, theirs);
+			call();
+		}
+	}
+	STAYS;
+}
+
+NOT_INLINE void rounds()
+{
+	Scope s("rounds");
+
+	for (int i = 0; i < 50; i++) {
+		model::Layer().forward(i);
+		sized(i);
+		deep(i % 9);
+		try {
+			thrower();
+		} catch (std::exception &) {
+			call();
+		}
+	}
+	deep(100);
+	STAYS;
+}
+
+int main(int, char **argv)
+{
+	void *cuda = dlopen(argv[1], RTLD_NOW), *context;
+
+	cuda_sync = reinterpret_cast<int (*)()>(dlsym(cuda, "cuCtxSynchronize"));
+	reinterpret_cast<int (*)(unsigned int)>(dlsym(cuda, "cuInit"))(0);
+	reinterpret_cast<int (*)(void **, int)>(dlsym(cuda, "cuDevicePrimaryCtxRetain"))(&context, 0);
+	reinterpret_cast<int (*)(void *)>(dlsym(cuda, "cuCtxSetCurrent"))(context);
+	std::thread one(rounds), two(rounds);
+	rounds();
+	coroutines();
+	one.join();
+	two.join();
+	deep(300);
+	return 0;
+}
