@@ -236,6 +236,7 @@ t_orphan()
 . tests/record/chosen.sh
 . tests/record/keep.sh
 . tests/record/stacks.sh
+. tests/export/html.sh
 
 # refuse STATUS-IS-NOT-0 PATTERN COMMAND...: one clear line, and a status.
 refuse()

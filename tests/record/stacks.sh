@@ -310,7 +310,7 @@ t_stacks_exports()
 # Lines of libraries: folded for people, one by one where --module says so; the text of lines.
 t_stacks_folded()
 {
-	local python version
+	local python version why
 	read -r python version < <(stacks_pythons)
 	[ -n "$python" ] || { skip "lines of libraries" "no python3 with ctypes"; return; }
 	mkdir -p "$work/libs/site-packages/deep"
@@ -342,6 +342,12 @@ t_stacks_folded()
 		"$work/folded" | grep -A 4 '^called from$' | sed 's|(/.*/|(|' >"$work/folded.call"
 	is "$(sed -n 2,4p "$work/folded.call")" "$(printf '%s\n' '  in deep: 2 frames' '  step (program.py:10)' '      deep.outer(cuda.cuCtxSynchronize)')" \
 		"explain --call does, and has texts"
+	if why=$(html_tools browser) && html_tools browser >/dev/null; then
+		"$cudatrace" export --format html -f -o "$work/folded.html" "$work/folded" 2>/dev/null
+		html_lines node tests/export/browser/lines.js "$work/folded.html" "(step)" deep
+	else
+		skip "lines in the page: $why"
+	fi
 	touch "$work/libs/program.py"
 	! "$cudatrace" report lines "$work/folded" 2>&1 | grep -q 'deep.outer'
 	ok $? "of a file that was changed since there is no text"

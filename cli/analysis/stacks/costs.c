@@ -107,7 +107,8 @@ static uint64_t costs_part(const struct ct_analysis *a, const struct ct_span *sp
 	return CT_STACK_PART(p - a->phases->processes, ct_stage_is_main(stage));
 }
 
-static int costs_put(struct ct_stack_costs *s, uint32_t node, uint64_t part, const struct ct_stack_cost *cost)
+static int costs_put(struct ct_stack_costs *s, uint32_t node, uint64_t part, const struct ct_stack_cost *cost, uint64_t from,
+		     uint64_t to)
 {
 	struct ct_stack_sum *sum = ct_keyed_get_pair(&s->sums, node, part);
 
@@ -116,6 +117,9 @@ static int costs_put(struct ct_stack_costs *s, uint32_t node, uint64_t part, con
 	if (!sum)
 		return -ENOMEM;
 	ct_stack_cost_add(&sum->cost, cost);
+	if (to && (!sum->to || from < sum->from))
+		sum->from = from;
+	sum->to = to > sum->to ? to : sum->to;
 	return 0;
 }
 
@@ -243,7 +247,8 @@ static int costs_span(struct ct_analysis *a, const struct ct_span *span)
 		rc = costs_sample(a, span, &cost);
 	else
 		return 0;
-	return rc || part == COSTS_NO_PART || costs_nothing(&cost) ? rc : costs_put(a->state, span->stack, part, &cost);
+	return rc || part == COSTS_NO_PART || costs_nothing(&cost) ? rc : costs_put(a->state, span->stack, part, &cost,
+											span->begin, span->begin + span->duration);
 }
 
 /* Of stacks that are the same the first one has all. */
@@ -260,7 +265,7 @@ static int costs_unite(struct ct_analysis *a)
 		if (rc || same == sum.node)
 			continue;
 		s->sums.list[i].cost = (struct ct_stack_cost){ 0 };
-		rc = costs_put(s, same, sum.part, &sum.cost);
+		rc = costs_put(s, same, sum.part, &sum.cost, sum.from, sum.to);
 	}
 	for (size_t i = s->sums.count; i-- && !rc;)
 		if (costs_nothing(&s->sums.list[i].cost))
@@ -300,7 +305,7 @@ static int costs_end(struct ct_analysis *a)
 		struct ct_stack_cost cost = { .of[CT_COST_HELD] = s->held.list[i].bytes };
 
 		if (s->held.list[i].part != COSTS_NO_PART)
-			rc = costs_put(s, s->held.list[i].node, s->held.list[i].part, &cost);
+			rc = costs_put(s, s->held.list[i].node, s->held.list[i].part, &cost, 0, 0);
 	}
 	if (!rc)
 		rc = costs_divide(s);

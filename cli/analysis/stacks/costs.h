@@ -49,6 +49,7 @@ struct ct_stack_cost {
 struct ct_stack_sum {
 	uint64_t node;			/* 0: without a stack */
 	uint64_t part;			/* CT_STACK_PART(); 0 where all is one */
+	uint64_t from, to;		/* ns: of all that counts here the begin and the end */
 	struct ct_stack_cost cost;
 };
 

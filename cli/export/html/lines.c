@@ -3,8 +3,10 @@
 #include "export/html/lines.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "analysis/stacks/hot.h"
+#include "analysis/stacks/source.h"
 #include "export/html/json.h"
 
 #define LINES_LEAST	1000u	/* of each cost: a line that has less than one part in so many is left out */
@@ -16,6 +18,7 @@ static const char *const lines_words[] = { "wall", "app", "cuda", "calls", "laun
 struct lines_node {
 	uint64_t node;
 	uint64_t cost[LINES_WEIGHTS];	/* with what it calls */
+	uint64_t from, to;		/* ns: its first begin and its last end */
 	uint32_t index;			/* in the manifest, + 1; 0: it is left out */
 };
 
@@ -23,6 +26,7 @@ struct lines {
 	CT_KEYED(struct lines_node) nodes;
 	uint64_t all[LINES_WEIGHTS];
 	uint32_t written;
+	struct ct_sources sources;
 };
 
 static int lines_add(struct lines *s, struct ct_stack_costs *costs, const struct ct_registry *reg,
@@ -44,6 +48,9 @@ static int lines_add(struct lines *s, struct ct_stack_costs *costs, const struct
 			return node ? -ENOMEM : rc;
 		for (unsigned int k = 0; k < LINES_WEIGHTS; k++)
 			n->cost[k] += cost[k];
+		if (sum->to && (!n->to || sum->from < n->from))
+			n->from = sum->from;
+		n->to = sum->to > n->to ? sum->to : n->to;
 		if (!ct_stack_frame(reg, node, &f))
 			break;
 	}
@@ -64,9 +71,11 @@ static uint32_t lines_write(struct lines *s, struct ct_stack_costs *costs, const
 {
 	struct lines_node *n = node ? ct_keyed_get(&s->nodes, node) : NULL;
 	struct ct_stack_frame f;
+	const char *module;
 	char words[512];
 	uint32_t parent;
-	int rc = 0;
+	int rc = 0, len;
+	bool package;
 
 	if (!n || n->index || depth == CT_STACK_DEPTH || !lines_matters(s, n) || s->written == LINES_NODES ||
 	    !ct_stack_frame(reg, node, &f))
@@ -80,6 +89,12 @@ static uint32_t lines_write(struct lines *s, struct ct_stack_costs *costs, const
 	for (unsigned int i = 0; i < LINES_WEIGHTS; i++)
 		ct_html_u64(out, ",", n->cost[i]);
 	ct_html_bool(out, ",", !ct_stack_foreign(&f));
+	module = ct_stack_module(&f, &len, &package);
+	snprintf(words, sizeof(words), "%.*s", len, ct_stack_foreign(&f) ? module : "");
+	ct_html_text(out, ",", words);
+	ct_html_text(out, ",", ct_source_text(&s->sources, reg, &f, words, 200));
+	ct_html_u64(out, ",", n->from > reg->start ? n->from - reg->start : 0);
+	ct_html_u64(out, ",", n->to > reg->start ? n->to - reg->start : 0);
 	ct_out_char(out, ']');
 	return n->index = ++s->written;
 }
@@ -108,5 +123,6 @@ int ct_html_lines_write(const struct ct_trace *t, struct ct_engine *e, struct ct
 		lines_write(&s, costs, &t->reg, s.nodes.list[i].node, 0, out);
 	ct_out_text(out, "]},\n");
 	ct_keyed_free(&s.nodes);
+	ct_sources_free(&s.sources);
 	return rc;
 }

@@ -40,7 +40,10 @@ async function main() {
 	let timeline = null;
 	const jump = (begin, end, record) => timeline?.goTo(begin, end, record);
 	overview(manifest, jump);
-	lines(manifest);
+	lines(manifest, (begin, end) => {
+		timeline?.view.show(begin, end);
+		timeline?.setRange([begin, end], true);
+	});
 	reports(manifest);
 	performance.mark("cudatrace.first");
 	await tracks.loadStrings();
