@@ -26,6 +26,7 @@
 	X(nvtx_gpu_proj_sum)						\
 	X(lines)							\
 	X(stacks)							\
+	X(graph_lines)							\
 	X(ranks)							\
 	X(collectives_sum)						\
 	X(collectives)							\

@@ -441,3 +441,27 @@ t_stacks_native()
 	is "$(sed 's/"libffi[^"]*"/"libffi"/g; s/"_ctypes[^"]*"/"_ctypes"/g' "$work/both.files" | grep -c '^\["libffi",.*"_ctypes",.*"stacks_lines.py","stacks_lines.py","stacks_lines.py"\]$')" 1 \
 		"--stacks=all: compiled code that Python called, then its lines" || cat "$work/both.files"
 }
+
+# A CUDA graph: the lines that captured its kernels, each with the time of its own where nodes are recorded.
+t_stacks_graphs()
+{
+	local python version
+	read -r python version < <(stacks_pythons)
+	[ -n "$python" ] || { skip "lines of graphs" "no python3 with ctypes"; return; }
+	CUDATRACE_CUPTI=$PWD/build/tests/sim/cupti/libcupti.so.13 CUDASIM_IOCTLS=0 "$cudatrace" record -q -f --no-module --stacks --sample=0 --gpu=nodes \
+		-o "$work/graphs" -- "$python" tests/record/stacks_graph.py "$PWD/build/tests/sim/libcuda.so.1" 2>"$work/graphs.err"
+	is $? 0 "a program with a CUDA graph is recorded" || cat "$work/graphs.err"
+	"$cudatrace" report --format json graph_lines "$work/graphs" >"$work/graphs.json" 2>"$work/graphs.notes"
+	is "$(jq -c '[.[] | [.Graph, ."Graph Launches", ."Captured Kernels", .Function]]' "$work/graphs.json")" '[[1,10,3,"forward"],[1,10,1,"backward"]]' \
+		"report graph_lines has the lines that captured" || cat "$work/graphs.json"
+	"$cudatrace" export "$work/graphs" >"$work/graphs.jsonl"
+	is "$(jq '[.[] | ."GPU Time (ns)"] | add' "$work/graphs.json")" \
+		"$(jq -s '[.[] | select(.layer == "gpu" and .op == "exec" and .phase == "E" and (.details.graph_node // 0) != 0) | .duration_us * 1000 | round] | add' "$work/graphs.jsonl")" \
+		"and the time of the kernels on the GPU" || jq -c 'select(.layer == "gpu")' "$work/graphs.jsonl" | head -n 3
+	"$cudatrace" report graph_lines "$work/graphs" | grep -q 'stacks_graph.py:[0-9]* .*forward '
+	ok $? "people see it, too" || "$cudatrace" report graph_lines "$work/graphs"
+	CUDASIM_IOCTLS=0 "$cudatrace" record -q -f --no-module --stacks --sample=0 -o "$work/graphs-host" -- "$python" tests/record/stacks_graph.py \
+		"$PWD/build/tests/sim/libcuda.so.1" 2>/dev/null
+	is "$("$cudatrace" report --format json graph_lines "$work/graphs-host" 2>/dev/null | jq -c '[.[] | [."Captured Kernels", ."GPU Time (ns)"]]')" '[[3,null],[1,null]]' \
+		"without the GPU's records its time is not known"
+}
