@@ -9,6 +9,7 @@
 #include "doctor/kernel.h"
 #include "doctor/module.h"
 #include "doctor/options.h"
+#include "doctor/place.h"
 #include "doctor/ways.h"
 
 static bool checks_loaded(const struct ct_doctor *d)
@@ -66,6 +67,9 @@ const struct ct_check ct_checks[] = {
 	{ "stacks",		ct_check_stacks,		NULL },
 	{ "attach",		ct_check_attach,		NULL },
 	{ "standby",		ct_check_standby,		NULL },
+	{ "container",		ct_check_container,		NULL },
+	{ "program",		ct_check_program,		NULL },
 	{ "space",		ct_check_space,			NULL },
+	{ "file system",	ct_check_file_system,		NULL },
 };
 const size_t ct_checks_count = sizeof(ct_checks) / sizeof(*ct_checks);

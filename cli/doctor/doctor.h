@@ -25,6 +25,7 @@ struct ct_finding {
 
 /* What the checks know of this machine.  Later rows use what earlier ones found. */
 struct ct_doctor {
+	const char *program;	/* that is to be recorded; NULL: none was named */
 	char release[80];	/* of the running kernel */
 	char module_path[4096];	/* cudatrace.ko for it, "" if there is none */
 	bool module_signed;

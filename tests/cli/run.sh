@@ -976,6 +976,15 @@ t_commands()
 	is $status $want "doctor's status is its verdict"
 	grep -q 'record. ' "$work/doctor.txt" && grep -qE '^(ok|note|missing) ' "$work/doctor.txt" && ! grep -q $'\033' "$work/doctor.txt"
 	ok $? "doctor tells what it found"
+	is "$("$ct" doctor --json | jq -r '.findings[] | select(.level) | "\(.level) \(.text)"' | grep -v MiB)" \
+		"$(sed -n 's/^\(ok\|note\|missing\) */\1 /p' "$work/doctor.txt" | grep -v MiB)" "doctor --json: the same findings"
+	is "$("$ct" doctor --json | jq -r '.verdict')" "$(tail -n 1 "$work/doctor.txt")" "... and the same verdict"
+	"${CC:-gcc}" -static -nostdlib -x c -o "$work/static" - <<<'void _start(void) { for (;;); }' 2>/dev/null
+	is "$("$ct" doctor --json "$work/static" | jq -r '.findings[] | select(.check == "program") | .level + " " + .text' | grep -c '^missing .*linked statically')" 1 "doctor PROGRAM: a static one"
+	cp "$b/usage" "$work/rights" && chmod u+s "$work/rights"
+	is "$("$ct" doctor --json "$work/rights" | jq -r '.findings[] | select(.check == "program") | .text' | grep -c 'takes rights of its own')" 1 "... one with rights of its own"
+	is "$("$ct" doctor --json bash | jq -r '.findings[] | select(.check == "program") | .level')" ok "... one that can be recorded, found by PATH"
+	is "$("$ct" doctor --json "$work/no-such" | jq -r '.findings[] | select(.check == "program") | .level')" missing "... one that is not there"
 	doctor=$PWD/build/cudatrace
 	# The functions of a kernel that has everything; then of one without, and of an old one.
 	printf '0000000000000000 T %s\n' register_kretprobe tracepoint_probe_register register_ftrace_function \
