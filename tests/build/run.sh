@@ -250,7 +250,7 @@ t_help()
 	is "$(completed export --format = p)" "perfetto parquet" "bash: a format, behind ="
 	is "$(completed export -F s)" "sqlite" "bash: and behind the letter"
 	is "$(completed record --groups ioctl,mem)" "ioctl,memory" "bash: one more word of a list"
-	is "$(completed record --on sl)" "slow=" "bash: a word that takes a value"
+	is "$(completed record --on sl)" "slow= slow-iteration=" "bash: words that take a value"
 	is "$(completed session pa)" pause "bash: what to do with a session"
 	is "$(completed record -o x -- tru)" "$(compgen -c tru | paste -sd ' ')" "bash: behind -- a command"
 	is "$(completed explain pack)" packaging "bash: a directory"
