@@ -27,6 +27,10 @@
 #define RED_ZONE	128
 #define NT_XSTATE	0x202
 
+/* Not in all headers. */
+#define GET_MASK	0x420a
+#define SET_MASK	0x420b
+
 /* What the kernel has in rax of a system call that a signal interrupts; not in headers. */
 #define ERESTARTNOHAND	514
 
@@ -106,6 +110,8 @@ static int inject_save(struct ct_inject *x)
 	    ptrace(PTRACE_GETREGSET, x->tid, NT_XSTATE, &vector))
 		return -errno;
 	x->vector_size = vector.iov_len;
+	if (ptrace(GET_MASK, x->tid, sizeof(x->mask), &x->mask))
+		return -errno;
 	/* Between two system calls it may be anywhere, in malloc too. */
 	if ((long)x->saved.orig_rax < 0 || x->saved.cs != 0x33)
 		return -EAGAIN;
@@ -115,6 +121,18 @@ static int inject_save(struct ct_inject *x)
 	if ((long)x->saved.rax == -EINTR && inject_never_restarted((long)x->saved.orig_rax))
 		x->saved.rax = (unsigned long long)-ERESTARTNOHAND;
 	return 0;
+}
+
+/*
+ * A handler that ran inside a call could call what takes the loader's lock, or never return.  Faults stay: the
+ * kernel would take away their handlers.
+ */
+static void inject_block(const struct ct_inject *x)
+{
+	const uint64_t faults = 1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1) | 1ull << (SIGILL - 1) | 1ull << (SIGFPE - 1) | 1ull << (SIGTRAP - 1);
+	uint64_t mask = x->mask | ~faults;
+
+	ptrace(SET_MASK, x->tid, sizeof(mask), &mask);
 }
 
 static int inject_memory(struct ct_inject *x, struct ct_error *err)
@@ -165,6 +183,7 @@ int ct_inject_begin(struct ct_inject *x, pid_t pid, pid_t tid, const struct ct_i
 		ptrace(PTRACE_DETACH, tid, 0, 0);
 		return rc == -EAGAIN ? rc : ct_fail(err, -rc, "process %d: %s", pid, strerror(-rc));
 	}
+	inject_block(x);
 	rc = inject_memory(x, err);
 	if (rc)
 		ct_inject_end(x);
@@ -346,6 +365,7 @@ uint64_t ct_inject_end(struct ct_inject *x)
 		inject_stop(x, true, ct_now_ns() + CT_INJECT_DEADLINE_NS);
 	ptrace(PTRACE_SETREGSET, x->tid, NT_XSTATE, &vector);
 	ptrace(PTRACE_SETREGS, x->tid, 0, &x->saved);
+	ptrace(SET_MASK, x->tid, sizeof(x->mask), &x->mask);
 	ptrace(PTRACE_DETACH, x->tid, 0, 0);
 	return ct_now_ns() - x->stopped_at;
 }

@@ -31,6 +31,7 @@ struct ct_inject {
 	uint64_t memory, used;	/* in the target: texts, and above them a stack */
 	int32_t errno_before;
 	uint64_t stopped_at;	/* ns */
+	uint64_t mask;			/* signals that it had blocked */
 	bool called;		/* it is behind a call, and in no system call */
 	bool broken;		/* a call did not come back: there is only the end */
 };

@@ -26,7 +26,7 @@ t_attach_moments()
 {
 	local what n times=${CT_TEST_LONG:+200} bad begun
 	times=${times:-4}
-	for what in dlopen malloc fork threads exec exit; do
+	for what in dlopen malloc fork handler threads exec exit; do
 		bad=0
 		pid=
 		for n in $(seq "$times"); do
