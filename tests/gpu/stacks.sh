@@ -42,7 +42,7 @@ ls -l "$out/plain"/u-* "$out/plain/.registry" | awk '{ bytes += $5 } END { print
 jq -r 'select(.phase == "E" and .op == "launch" and .stack) | [.stack[][2]] | map(select(test("Backward"))) | .[0] // empty' "$out/stacks.jsonl" |
 	sort | uniq -c | sort -rn >"$out/backward"
 head -n 8 "$out/backward"
-grep -q 'Backward0::apply' "$out/backward"
+grep -Eq 'Backward0(::|_)apply' "$out/backward"
 ok $? "launches of autograd's threads name its function"
 record all --stacks=all
 build/cudatrace report stacks --module '*' --top 3 "$out/all" | cut -c 1-600
