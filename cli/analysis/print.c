@@ -321,9 +321,12 @@ static int print_all(struct job *j)
 /* "CUDA API calls in the steady state"; what a title explains comes after a colon, comma or bracket. */
 static int print_steady_title(struct ct_table *t)
 {
-	size_t head = strcspn(t->title, ":,(");
+	size_t head = strcspn(t->title, ":,("), colon = strcspn(t->title, ":(");
 	char *title;
 
+	/* "Calls by line, function and stream: duration" */
+	if (t->title[head] == ',' && t->title[colon] == ':')
+		head = colon;
 	while (head && t->title[head - 1] == ' ')
 		head--;
 	if (asprintf(&title, "%.*s in the steady state%s", (int)head, t->title, t->title + head) < 0)
