@@ -59,8 +59,17 @@ static void launching_charge(struct ct_launching_thread *t, uint64_t now)
 	t->charged = now;
 }
 
-/* What the process does from now on, for each thread that the next work may come from. */
-static void launching_compare(struct ct_launching_process *lp)
+/* From @now on; what it would until then is charged only where that changes. */
+static void launching_would(struct ct_launching_thread *t, unsigned int account, uint64_t now)
+{
+	if (t->would == account)
+		return;
+	launching_charge(t, now);
+	t->would = account;
+}
+
+/* What the process does from @now on, for each thread that the next work may come from. */
+static void launching_compare(struct ct_launching_process *lp, uint64_t now)
 {
 	const struct ct_launching_thread *working = NULL, *waiting = NULL;
 	bool app = false, off = false;
@@ -82,18 +91,19 @@ static void launching_compare(struct ct_launching_process *lp)
 	}
 	for (unsigned int i = 0; i < lp->count; i++) {
 		struct ct_launching_thread *t = &lp->threads[i];
+		unsigned int would = t->own;
 
-		t->would = t->own;
 		if (launching_in_call(t))
-			continue;
-		if (working && working->called > t->last)
-			t->would = working->own;
+			;
+		else if (working && working->called > t->last)
+			would = working->own;
 		else if (waiting && waiting->called > t->last)
-			t->would = CT_ACCOUNT_WAIT;
+			would = CT_ACCOUNT_WAIT;
 		else if (t->own != CT_ACCOUNT_APP && app)
-			t->would = CT_ACCOUNT_APP;
+			would = CT_ACCOUNT_APP;
 		else if (t->own == CT_ACCOUNT_ABSENT && off)
-			t->would = CT_ACCOUNT_OFF_CPU;
+			would = CT_ACCOUNT_OFF_CPU;
+		launching_would(t, would, now);
 	}
 }
 
@@ -254,17 +264,16 @@ static int launching_event(struct ct_analysis *a, const struct ct_trace_event *e
 		launching_charge(thread, now);
 	else if (gives)
 		launching_settle(lp, p, t->thread, now);
-	else
-		for (unsigned int i = 0; i < lp->count; i++)
-			launching_charge(&lp->threads[i], now);
 	called = launching_in_call(thread);
-	thread->own = thread->would = t->own;
+	thread->own = t->own;
+	if (lp->count == 1)
+		thread->would = t->own;
 	if (!called && launching_in_call(thread))
 		thread->called = now;
 	thread->last = now > thread->last ? now : thread->last;
 	lp->latest = t->thread;
 	if (lp->count > 1)
-		launching_compare(lp);
+		launching_compare(lp, now);
 	return 0;
 }
 
