@@ -131,16 +131,16 @@ void ct_option_ring(struct argp_state *state, uint32_t ring, uint32_t *subbuf_si
 	*subbuf_count = ring / *subbuf_size;
 }
 
-error_t ct_option_trace(int key, char *arg, struct argp_state *state, const char **dir)
+error_t ct_option_traces(int key, char *arg, struct argp_state *state, struct ct_dirs *dirs)
 {
 	switch (key) {
 	case ARGP_KEY_ARG:
-		if (*dir)
-			argp_failure(state, 64, 0, "one DIR, not also '%s'", arg);
-		*dir = arg;
+		if (dirs->count == CT_DIRS_MAX)
+			argp_failure(state, 64, 0, "at most %u traces are read as one", CT_DIRS_MAX);
+		dirs->list[dirs->count++] = arg;
 		return 0;
 	case ARGP_KEY_END:
-		if (!*dir)
+		if (!dirs->count)
 			argp_failure(state, 64, 0, "name the directory of a trace");
 		return 0;
 	}

@@ -44,10 +44,18 @@ uint32_t ct_option_bytes(struct argp_state *state, const char *what, const char 
 void ct_option_ring(struct argp_state *state, uint32_t ring, uint32_t *subbuf_size,
 		    uint32_t *subbuf_count);
 
+#define CT_DIRS_MAX	256u
+
+/* The directories of the traces that a command reads as one. */
+struct ct_dirs {
+	const char *list[CT_DIRS_MAX];
+	unsigned int count;
+};
+
 /*
- * The end of a parser whose one argument is the directory of a trace: stores it in
- * *DIR and fails unless there is exactly one; ARGP_ERR_UNKNOWN for every other key.
+ * The end of a parser whose arguments are directories of traces: stores them in @dirs and fails where there is
+ * none; ARGP_ERR_UNKNOWN for every other key.
  */
-error_t ct_option_trace(int key, char *arg, struct argp_state *state, const char **dir);
+error_t ct_option_traces(int key, char *arg, struct argp_state *state, struct ct_dirs *dirs);
 
 #endif

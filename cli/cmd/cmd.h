@@ -17,6 +17,7 @@ int cmd_timeline(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_top(int argc, char **argv);
 int cmd_live(int argc, char **argv);
+int cmd_merge(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_pack(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);

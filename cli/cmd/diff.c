@@ -102,7 +102,7 @@ static int diff_open(struct env *env, unsigned int i, struct ct_trace *t)
 {
 	struct ct_only *only = &env->only[i];
 	struct ct_error err = { 0 };
-	int status = ct_open_trace(t, env->dirs[i]);
+	int status = ct_open_traces(t, &env->dirs[i], 1);
 
 	if (!status)
 		status = ct_tell(env->dirs[i], ct_only_find(only, t, true, &err), &err);

@@ -21,7 +21,7 @@
 enum { KEY_RULES = 0x100, KEY_CALL, KEY_SLOWEST, KEY_AT, KEY_MODULE };
 
 struct env {
-	const char *dir;
+	struct ct_dirs dirs;
 	bool rules, calls;
 	const char *at;				/* a time, as typed */
 	struct ct_only only;
@@ -130,7 +130,7 @@ static error_t explain_parse(int key, char *arg, struct argp_state *state)
 			argp_failure(state, CT_USAGE, 0, "--from and --to go with findings and with --slowest");
 		break;
 	}
-	return ct_option_trace(key, arg, state, &env->dir);
+	return ct_option_traces(key, arg, state, &env->dirs);
 }
 
 /* What counts.  Findings are of the phases of a range, so that shares are of its time. */
@@ -155,7 +155,7 @@ static int explain_only(struct env *env, const struct ct_trace *t, struct ct_err
 
 int cmd_explain(int argc, char **argv)
 {
-	static const struct argp argp = { options, explain_parse, "DIR", doc, children, NULL, NULL };
+	static const struct argp argp = { options, explain_parse, "DIR...", doc, children, NULL, NULL };
 	struct env env = {
 		.request = { .print.top = UINT64_MAX,
 			     .engine.filter = { .layer = -1, .category = -1 } },
@@ -177,11 +177,11 @@ int cmd_explain(int argc, char **argv)
 	env.request.print.colour = ct_term_colour(stdout);
 	if (env.request.print.top == UINT64_MAX)
 		env.request.print.top = env.request.format ? 0 : 10;
-	status = ct_open_trace(&t, env.dir);
+	status = ct_open_traces(&t, env.dirs.list, env.dirs.count);
 	if (!status)
-		status = ct_tell(env.dir, explain_only(&env, &t, &err), &err);
+		status = ct_tell(env.dirs.list[0], explain_only(&env, &t, &err), &err);
 	if (!status)
-		status = ct_tell(env.dir, env.calls ? ct_explain_calls(&t, &env.call, stdout, &err) :
+		status = ct_tell(env.dirs.list[0], env.calls ? ct_explain_calls(&t, &env.call, stdout, &err) :
 				 ct_explain_print(&t, &env.request, stdout, &err), &err);
 	ct_only_free(&env.only);
 	ct_trace_close(&t);

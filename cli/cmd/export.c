@@ -24,7 +24,8 @@
 enum { KEY_LIST = 0x100, KEY_OPEN, KEY_NO_QUERIES, KEY_WEIGHT };
 
 struct env {
-	const char *dir, *output;
+	struct ct_dirs dirs;
+	const char *output;
 	const struct ct_exporter *format;
 	bool force, list, open;
 	unsigned int weight;	/* CT_COST_BIT()s */
@@ -192,7 +193,7 @@ static error_t export_parse(int key, char *arg, struct argp_state *state)
 			argp_failure(state, CT_USAGE, 0, "a page shows all that processes did: of what counts it takes "
 				     "--from, --to, --pid and --no-queries");
 	}
-	return ct_option_trace(key, arg, state, &env->dir);
+	return ct_option_traces(key, arg, state, &env->dirs);
 }
 
 /* Return: 0, or 1, after a line on stderr if something was wrong. */
@@ -221,7 +222,7 @@ static int export_trace(const struct env *env, struct ct_trace *t)
 int cmd_export(int argc, char **argv)
 {
 	static const struct argp argp = {
-		options, export_parse, "DIR", doc, children, export_help, NULL
+		options, export_parse, "DIR...", doc, children, export_help, NULL
 	};
 	struct env env = { .only = CT_ONLY_INIT };
 	struct ct_error err = { 0 };
@@ -233,9 +234,9 @@ int cmd_export(int argc, char **argv)
 		export_list();
 		return 0;
 	}
-	status = ct_open_trace(&t, env.dir);
+	status = ct_open_traces(&t, env.dirs.list, env.dirs.count);
 	if (!status)
-		status = ct_tell(env.dir, ct_only_find(&env.only, &t, false, &err), &err);
+		status = ct_tell(env.dirs.list[0], ct_only_find(&env.only, &t, false, &err), &err);
 	ct_only_select(&env.only, &t, true);
 	if (!status)
 		status = env.open && !env.output ? ct_show_trace(&t) : export_trace(&env, &t);

@@ -6,15 +6,22 @@
 #include "cmd/open_trace.h"
 
 #include <errno.h>
+#include <dirent.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/file.h"
+#include "base/grow.h"
 #include "capture/finish.h"
 #include "pack/files.h"
 #include "pack/pack.h"
+#include "ranks/clocks.h"
+#include "trace/directory.h"
+#include "trace/several.h"
 
 bool ct_open_read_only;
 
@@ -124,4 +131,111 @@ int ct_open_trace(struct ct_trace *t, const char *dir)
 		fprintf(stderr, "cudatrace: %llu record%s lost while this was recorded\n",
 			(unsigned long long)t->lost, t->lost == 1 ? " was" : "s were");
 	return 0;
+}
+
+/* Those that are named, those of folders one by one. */
+struct open_list {
+	char **dirs;
+	unsigned int count, room;
+};
+
+static int open_list_add(struct open_list *l, const char *dir, const char *name)
+{
+	char *path;
+
+	if (!ct_room(l->dirs, l->count, l->room) || asprintf(&path, name ? "%s/%s" : "%s", dir, name) < 0)
+		return -ENOMEM;
+	l->dirs[l->count++] = path;
+	return 0;
+}
+
+static int open_list_skips_hidden(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.';
+}
+
+/* A folder with traces, and none itself, stands for them. */
+static int open_list_folder(struct open_list *l, const char *dir)
+{
+	unsigned int before = l->count;
+	struct dirent **entry = NULL;
+	int rc = 0, count;
+
+	count = ct_is_trace(dir) ? 0 : scandir(dir, &entry, open_list_skips_hidden, versionsort);
+	for (int i = 0; i < count; i++) {
+		char path[4096];
+
+		if (!rc && !ct_path(path, sizeof(path), dir, entry[i]->d_name) && ct_is_trace(path))
+			rc = open_list_add(l, dir, entry[i]->d_name);
+		free(entry[i]);
+	}
+	free(entry);
+	return rc || l->count > before ? rc : open_list_add(l, dir, NULL);
+}
+
+/* The one that is there twice; NULL: none. */
+static const char *open_list_twice(const struct open_list *l)
+{
+	for (unsigned int i = 0; i < l->count; i++) {
+		struct stat a, b;
+
+		for (unsigned int k = 0; k < i && !stat(l->dirs[i], &a); k++)
+			if (!stat(l->dirs[k], &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+				return l->dirs[i];
+	}
+	return NULL;
+}
+
+#define CLOCKS_TOLD	4u	/* hosts */
+
+static int open_clocks(struct ct_trace *t)
+{
+	char text[320];
+	unsigned int told = 0, others = 0;
+	int rc = ct_clocks_fit(t);
+
+	for (unsigned int i = 0; i < t->sources_count && !rc; i++)
+		if (!t->sources[i].clock.same && told++ < CLOCKS_TOLD)
+			fprintf(stderr, "cudatrace: %s\n", ct_clocks_text(&t->sources[i], text, sizeof(text)));
+		else
+			others += !t->sources[i].clock.same;
+	if (others)
+		fprintf(stderr, "cudatrace: and %u more hosts: report ranks lists their clocks\n", others);
+	return rc ? ct_complain("%s: no memory", t->dir) : 0;
+}
+
+static int open_several(struct ct_trace *t, const struct open_list *l, const char *name)
+{
+	struct ct_trace *of = calloc(l->count, sizeof(*of));
+	struct ct_error err = { 0 };
+	int status = of ? 0 : ct_complain("no memory");
+
+	for (unsigned int i = 0; i < l->count && !status; i++)
+		status = ct_open_trace(&of[i], l->dirs[i]);
+	if (!status && ct_trace_several(t, of, l->count, name, &err))
+		status = ct_complain("%s", err.text);
+	for (unsigned int i = 0; of && i < l->count; i++)
+		ct_trace_close(&of[i]);
+	free(of);
+	return status ? status : open_clocks(t);
+}
+
+int ct_open_traces(struct ct_trace *t, const char *const *dirs, unsigned int count)
+{
+	struct open_list l = { 0 };
+	char name[4200];
+	int status = 0;
+
+	*t = (struct ct_trace){ 0 };
+	for (unsigned int i = 0; i < count && !status; i++)
+		status = open_list_folder(&l, dirs[i]) ? ct_complain("no memory") : 0;
+	snprintf(name, sizeof(name), count > 1 ? "%.4096s and %u more" : "%.4096s", dirs[0], count - 1);
+	if (!status && open_list_twice(&l))
+		status = ct_complain_usage("%s: the same trace is named twice", open_list_twice(&l));
+	if (!status)
+		status = l.count == 1 ? ct_open_trace(t, l.dirs[0]) : open_several(t, &l, name);
+	for (unsigned int i = 0; i < l.count; i++)
+		free(l.dirs[i]);
+	free(l.dirs);
+	return status;
 }

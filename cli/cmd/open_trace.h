@@ -18,4 +18,13 @@ int ct_open_trace(struct ct_trace *t, const char *dir);
 /* Set by a command that must not write: a trace that is not finished stays as it is. */
 extern bool ct_open_read_only;
 
+/**
+ * ct_open_traces() - open traces that are read as one
+ * @dirs: of traces, or of folders that hold nothing but traces (one of each host of a job)
+ *
+ * Where there are several, the clocks of their hosts are fitted, and stderr is told how exactly.
+ * As ct_open_trace().
+ */
+int ct_open_traces(struct ct_trace *t, const char *const *dirs, unsigned int count);
+
 #endif

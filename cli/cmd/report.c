@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "analysis/grouped.h"
 #include "analysis/print.h"
@@ -23,8 +24,9 @@
 enum { KEY_SORT = 0x100, KEY_LIST, KEY_ALL, KEY_OPEN, KEY_FULL, KEY_BY, KEY_OF, KEY_MEASURE, KEY_MODULE };
 
 struct env {
-	const char *words[CT_REPORTS_MAX + 1];	/* names of reports, then the directory */
+	const char *words[CT_REPORTS_MAX + CT_DIRS_MAX];	/* names of reports, then directories */
 	unsigned int words_count;
+	unsigned int dirs;		/* where these begin */
 	const char *by, *of, *measure, *module;
 	struct ct_only only;
 	struct ct_group_spec spec;
@@ -138,8 +140,8 @@ static error_t report_parse(int key, char *arg, struct argp_state *state)
 		env->measure = arg;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (env->words_count == CT_REPORTS_MAX)
-			argp_failure(state, 64, 0, "too many reports");
+		if (env->words_count == CT_REPORTS_MAX + CT_DIRS_MAX)
+			argp_failure(state, 64, 0, "too many reports or traces");
 		env->words[env->words_count++] = arg;
 		return 0;
 	case ARGP_KEY_END:
@@ -151,8 +153,6 @@ static error_t report_parse(int key, char *arg, struct argp_state *state)
 			argp_failure(state, 64, 0, "%s", err.text);
 		if (env->open && env->by)
 			argp_failure(state, 64, 0, "--open shows all of the trace: it takes no --by");
-		if (env->open && env->words_count > 1)
-			argp_failure(state, 64, 0, "--open shows all of the trace: give its directory alone");
 		if (env->open && (env->only.filter.tid || env->only.filter.name || env->only.filter.layer >= 0 ||
 				  env->only.filter.category >= 0))
 			argp_failure(state, 64, 0, "a page shows all that processes did: of what counts --open takes "
@@ -204,7 +204,13 @@ static int report_choose(struct env *env)
 	const struct ct_analyser *report;
 
 	report_order(env);
-	for (unsigned int i = 0; i + 1 < env->words_count; i++) {
+	/* Further directories are of traces that are read as one. */
+	env->dirs = env->words_count - 1;
+	while (env->dirs && !access(env->words[env->dirs - 1], F_OK) && !ct_report_find(env->words[env->dirs - 1]))
+		env->dirs--;
+	if (env->words_count - env->dirs > CT_DIRS_MAX)
+		return ct_complain_usage("at most %u traces are read as one", CT_DIRS_MAX);
+	for (unsigned int i = 0; i < env->dirs; i++) {
 		struct ct_near near = { .word = env->words[i] };
 
 		report = ct_report_find(env->words[i]);
@@ -218,6 +224,8 @@ static int report_choose(struct env *env)
 	for (unsigned int i = 0; env->all && i < ct_reports_count; i++)
 		if (!ct_reports[i]->streams)
 			report_add(q, ct_reports[i]);
+	if (env->open && env->dirs)
+		return ct_complain_usage("--open shows all of the trace: give its directory alone");
 	if (env->by) {
 		env->grouping = ct_grouped_by(&env->spec);
 		report_add(q, &env->grouping);
@@ -229,7 +237,7 @@ static int report_choose(struct env *env)
 
 int cmd_report(int argc, char **argv)
 {
-	static const struct argp argp = { options, report_parse, "[NAME...] DIR", doc, children, NULL, NULL };
+	static const struct argp argp = { options, report_parse, "[NAME...] DIR...", doc, children, NULL, NULL };
 	struct env env = {
 		.request = { .print.top = UINT64_MAX },
 		.only = CT_ONLY_INIT,
@@ -254,8 +262,8 @@ int cmd_report(int argc, char **argv)
 		env.request.print.page = ct_term_width(stdout, 0);
 		env.request.print.colour = ct_term_colour(stdout);
 	}
-	dir = env.words[env.words_count - 1];
-	status = ct_open_trace(&t, dir);
+	dir = env.words[env.dirs];
+	status = ct_open_traces(&t, &env.words[env.dirs], env.words_count - env.dirs);
 	if (!status)
 		status = ct_tell(dir, ct_only_find(&env.only, &t, false, &err), &err);
 	if (env.open) {

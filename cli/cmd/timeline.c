@@ -15,7 +15,7 @@
 #include "view/term.h"
 
 struct env {
-	const char *dir;
+	struct ct_dirs dirs;
 	struct ct_timeline_options timeline;
 	struct ct_only only;
 };
@@ -71,12 +71,12 @@ static error_t timeline_parse(int key, char *arg, struct argp_state *state)
 		env->timeline.width = timeline_number(state, arg, 40, 1000);
 		return 0;
 	}
-	return ct_option_trace(key, arg, state, &env->dir);
+	return ct_option_traces(key, arg, state, &env->dirs);
 }
 
 int cmd_timeline(int argc, char **argv)
 {
-	static const struct argp argp = { options, timeline_parse, "DIR", doc, children, NULL, NULL };
+	static const struct argp argp = { options, timeline_parse, "DIR...", doc, children, NULL, NULL };
 	struct env env = { .timeline = { .threads = 12, .depth = 5 }, .only = CT_ONLY_INIT };
 	struct ct_error err = { 0 };
 	struct ct_trace t;
@@ -88,9 +88,9 @@ int cmd_timeline(int argc, char **argv)
 	if (env.timeline.width < 40)
 		env.timeline.width = 40;
 	env.timeline.colour = ct_term_colour(stdout);
-	status = ct_open_trace(&t, env.dir);
+	status = ct_open_traces(&t, env.dirs.list, env.dirs.count);
 	if (!status)
-		status = ct_tell(env.dir, ct_only_find(&env.only, &t, false, &err), &err);
+		status = ct_tell(env.dirs.list[0], ct_only_find(&env.only, &t, false, &err), &err);
 	if (!status) {
 		env.timeline.from = env.only.filter.from;
 		env.timeline.to = env.only.filter.to;
@@ -98,7 +98,7 @@ int cmd_timeline(int argc, char **argv)
 		ct_only_select(&env.only, &t, false);
 		rc = ct_timeline(&t, stdout, &env.timeline);
 		if (rc)
-			status = rc == -EPIPE ? 1 : ct_complain("%s: %s", env.dir, strerror(-rc));
+			status = rc == -EPIPE ? 1 : ct_complain("%s: %s", env.dirs.list[0], strerror(-rc));
 	}
 	ct_only_free(&env.only);
 	ct_trace_close(&t);

@@ -474,8 +474,8 @@ int ct_happenings_collect(struct ct_happenings *h, const struct ct_trace *t)
 				 sizeof(*h->spans)))
 			return -ENOMEM;
 		h->spans[h->spans_count++] = (struct ct_phase_span){
-			.pid = s->pid, .first = events_since_start(t, s->first),
-			.last = events_since_start(t, s->last),
+			.pid = s->pid, .first = events_since_start(t, ct_stream_time(s, s->first)),
+			.last = events_since_start(t, ct_stream_time(s, s->last)),
 		};
 	}
 	for (uint32_t i = 0; i < h->threads_count; i++)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/sum.h"
 #include "spans/work.h"
 
 #define NONE		UINT32_MAX
@@ -355,6 +356,17 @@ static bool operation_same_call(const struct ct_part *x, const struct ct_part *y
 	       x->root == y->root && x->reduction == y->reduction;
 }
 
+uint64_t ct_collectives_unsure(const struct ct_collectives *c, uint32_t pid, uint32_t other)
+{
+	const struct ct_source *a, *b;
+
+	if (!c->sources || pid / CT_SOURCE_TASKS == other / CT_SOURCE_TASKS)
+		return 0;
+	a = &c->sources[pid / CT_SOURCE_TASKS];
+	b = &c->sources[other / CT_SOURCE_TASKS];
+	return ct_sum(a->clock.uncertainty, b->clock.uncertainty);
+}
+
 static void operation_judge(struct ct_collectives *c, struct ct_operation *o)
 {
 	const struct ct_comm *of = &c->communicators[o->communicator];
@@ -377,6 +389,11 @@ static void operation_judge(struct ct_collectives *c, struct ct_operation *o)
 			o->last = o->first + i;
 		o->arrived = ct_part_arrived(part) < o->arrived ? ct_part_arrived(part) : o->arrived;
 		o->gone = gone > o->gone ? gone : o->gone;
+	}
+	for (uint32_t i = 0; i < o->count; i++) {
+		uint64_t unsure = ct_collectives_unsure(c, c->parts[o->first + i].pid, c->parts[o->last].pid);
+
+		o->unsure = unsure > o->unsure ? unsure : o->unsure;
 	}
 	o->complete = ranks >= o->expected;
 	o->measured &= o->complete;
@@ -429,7 +446,7 @@ static int parts_by_launch(const void *a, const void *b, void *arg)
 static void kernel_divide(struct ct_collectives *c, const uint32_t *list, size_t count)
 {
 	const struct ct_part *p = &c->parts[list[0]];
-	uint64_t until = 0, all = 0, ns = p->gpu_end - p->gpu_begin, waits;
+	uint64_t until = 0, all = 0, ns = p->gpu_end - p->gpu_begin, waits, unsure = 0;
 	bool known = true;
 
 	for (size_t i = 0; i < count; i++) {
@@ -437,13 +454,19 @@ static void kernel_divide(struct ct_collectives *c, const uint32_t *list, size_t
 		const struct ct_operation *o = &c->operations[part->operation];
 		uint64_t last = ct_part_arrived(&c->parts[o->last]);
 
-		known &= o->measured;
+		uint64_t apart = ct_collectives_unsure(c, part->pid, c->parts[o->last].pid);
+
+		known &= o->measured && apart != UINT64_MAX;
+		unsure = apart > unsure ? apart : unsure;
 		all += part->size;
 		until = last > until ? last : until;
 	}
 	if (!known || !p->gpu_end)
 		return;
-	until = until > p->gpu_end ? p->gpu_end : until < p->gpu_begin ? p->gpu_begin : until;
+	/* Nothing is concluded from less than the clocks of hosts are exact to. */
+	if (until < ct_sum(p->gpu_begin, unsure))
+		until = p->gpu_begin;
+	until = until > p->gpu_end ? p->gpu_end : until;
 	waits = until - p->gpu_begin;
 	for (size_t i = 0; i < count; i++) {
 		struct ct_part *part = &c->parts[list[i]];
@@ -555,7 +578,7 @@ int ct_collectives_find(struct ct_collectives *c, const struct ct_trace *t)
 	};
 	int rc = -ENOMEM;
 
-	*c = (struct ct_collectives){ 0 };
+	*c = (struct ct_collectives){ .sources = t->sources };
 	whole.filter = NULL;
 	f.names = calloc(t->reg.strings_count + 1ul, 1);
 	if (f.names)

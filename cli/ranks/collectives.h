@@ -52,6 +52,7 @@ struct ct_operation {
 	bool     measured;		/* the kernels of all of them are known */
 	bool     mismatched;		/* ranks called something else, or with other sizes */
 	uint64_t arrived, gone;		/* ns: when the first came, and the last left, of those known */
+	uint64_t unsure;		/* ns: of comparing its ranks' times; UINT64_MAX: clocks of hosts are only guessed */
 };
 
 struct ct_member {
@@ -69,6 +70,7 @@ struct ct_comm {
 };
 
 struct ct_collectives {
+	const struct ct_source *sources;	/* of the trace; NULL: it is one */
 	struct ct_part *parts;		/* in the order of operations, then ranks */
 	size_t parts_count, parts_capacity;
 	struct ct_operation *operations;	/* by communicator, collectives first, by number */
@@ -102,6 +104,9 @@ void ct_collectives_free(struct ct_collectives *c);
 
 /* When this kernel's waiting ends, of the launch with this op id; 0: it is none that waits, or it is not known. */
 uint64_t ct_collectives_until(const struct ct_collectives *c, uint64_t launch);
+
+/* ns: how exactly times of two processes can be compared; UINT64_MAX: not at all. */
+uint64_t ct_collectives_unsure(const struct ct_collectives *c, uint32_t pid, uint32_t other);
 
 /* When a rank came to an operation: its kernel's begin, else its call. */
 static inline uint64_t ct_part_arrived(const struct ct_part *p)

@@ -56,6 +56,16 @@ int32_t ct_processes_gpu(const struct ct_processes *p, uint32_t pid)
 	return place ? place->gpu : -1;
 }
 
+/* "python", of one of several traces "python@node2". */
+static char *processes_named(const struct ct_record *r, const char *word, size_t len)
+{
+	char *name;
+
+	if (!r->source)
+		return strndup(word, len);
+	return asprintf(&name, "%.*s@%s", (int)len, word, r->source->label) < 0 ? NULL : name;
+}
+
 int ct_processes_record(struct ct_processes *p, const struct ct_record *r)
 {
 	struct ct_process_name *process;
@@ -78,7 +88,7 @@ int ct_processes_record(struct ct_processes *p, const struct ct_record *r)
 	word = memrchr(text, '/', n);
 	word = word ? word + 1 : text;
 	free(process->name);
-	process->name = strndup(word, text + n - word);
+	process->name = processes_named(r, word, text + n - word);
 	free(process->command);
 	process->command = strndup(text, len);
 	return process->name && process->command ? 0 : -ENOMEM;

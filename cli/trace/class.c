@@ -107,6 +107,28 @@ static bool class_type_fits(enum ct_quick quick, unsigned int type)
 	}
 }
 
+/* A probe that a user added may have any name for a field. */
+static enum ct_shift class_shift(const struct ct_class *class, const struct ct_class_field *f)
+{
+	static const char *const tasks[] = { "other", "waker", "ppid", "owner_pid" };
+	static const char *const times[] = { "begin", "monotonic" };
+
+	if (f->type == CT_TYPE_str || f->type == CT_TYPE_class)
+		return f->type == CT_TYPE_str ? CT_SHIFT_STRING : CT_SHIFT_CLASS;
+	if (class->category == CT_CAT_DRIVER)
+		return CT_SHIFT_NONE;
+	if (f->type == CT_TYPE_u32 && ct_word_index(tasks, sizeof(tasks) / sizeof(*tasks), f->name) >= 0)
+		return CT_SHIFT_TASK;
+	if (class->category == CT_CAT_TRACER && f->type == CT_TYPE_u64 &&
+	    ct_word_index(times, sizeof(times) / sizeof(*times), f->name) >= 0)
+		return CT_SHIFT_TIME;
+	if ((class->layer == CT_LAYER_GPU && f->type == CT_TYPE_u16 &&
+	     (!strcmp(f->name, "gpu") || !strcmp(f->name, "dst_gpu"))) ||
+	    (class->category == CT_CAT_CONTEXT && f->type == CT_TYPE_s32 && !strcmp(f->name, "device")))
+		return CT_SHIFT_GPU;
+	return CT_SHIFT_NONE;
+}
+
 static const char *class_parse_field(struct ct_class *class, const char *spec, size_t len)
 {
 	const char *colon = memchr(spec, ':', len);
@@ -134,6 +156,7 @@ static const char *class_parse_field(struct ct_class *class, const char *spec, s
 	field->bytes = type_bytes[type];
 	field->offset = class->size;
 	field->output = class_is_output(class, field->name);
+	field->shift = class_shift(class, field);
 	if (field->offset % field->bytes)
 		return "a field that is not naturally aligned";
 	class->size += field->bytes;

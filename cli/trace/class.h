@@ -52,12 +52,18 @@
 enum ct_quick { CT_QUICK(CT_QUICK_ROW) CT_QUICK_COUNT };
 #undef CT_QUICK_ROW
 
+/* What a field holds that is another number where several traces are one (source.h). */
+enum ct_shift {
+	CT_SHIFT_NONE, CT_SHIFT_STRING, CT_SHIFT_CLASS, CT_SHIFT_TASK, CT_SHIFT_GPU, CT_SHIFT_TIME,
+};
+
 struct ct_class_field {
 	char     name[CT_FIELD_LEN];
 	uint8_t  type;		/* enum ct_type */
 	uint8_t  bytes;		/* of the fixed part: 2 for a text */
 	uint16_t offset;	/* from the end of the record's head */
 	bool     output;	/* only known when the call has returned */
+	uint8_t  shift;		/* enum ct_shift */
 };
 
 /*

@@ -5,10 +5,20 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "module/uapi/cudatrace.h"
 
 #define THREAD_PREFIX "u-"
+
+bool ct_is_trace(const char *dir)
+{
+	char path[4096];
+
+	return (!ct_path(path, sizeof(path), dir, CT_REGISTRY_FILE) && !access(path, F_OK)) ||
+	       (!ct_path(path, sizeof(path), dir, CT_METADATA_FILE) && !access(path, F_OK));
+}
 
 int ct_stream_kind(const char *name)
 {

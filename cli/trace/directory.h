@@ -16,6 +16,9 @@
 #define CT_INFLIGHT_PREFIX	".open-"	/* and PID-N: struct ct_inflight_page */
 #define CT_LOST_PREFIX		".lost-"	/* and UID: struct ct_lost_page */
 
+/* Is it the directory of a trace?  It has a registry, or its copy. */
+bool ct_is_trace(const char *dir);
+
 /* The kind of stream (enum ct_stream_class) that a file of this name holds, or -1. */
 int ct_stream_kind(const char *name);
 

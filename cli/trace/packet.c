@@ -74,6 +74,7 @@ int ct_packet_check(const uint8_t *data, uint64_t in_memory, uint64_t in_file, i
 	p->op_base = head.op_base;
 	p->seq = head.seq;
 	p->lost = head.lost;
+	p->source = NULL;
 	return 1;
 }
 

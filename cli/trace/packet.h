@@ -9,6 +9,8 @@
 #include "base/error.h"
 #include "module/uapi/cudatrace.h"
 
+struct ct_source;
+
 /* A packet's bytes and what its head says. */
 struct ct_packet_view {
 	const uint8_t *data;
@@ -16,7 +18,8 @@ struct ct_packet_view {
 	uint32_t size;		/* bytes, of the whole packet */
 	uint8_t  kind;		/* enum ct_stream_class */
 	uint32_t cpu, pid, tid;
-	uint64_t ts_begin, ts_end, op_base, seq, lost;
+	uint64_t ts_begin, ts_end, op_base, seq, lost;	/* by the clock of its source */
+	const struct ct_source *source;	/* NULL: its trace is alone */
 };
 
 /* Is the size that a head says, in bits, one that a packet can have? */

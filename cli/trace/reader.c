@@ -326,6 +326,12 @@ void ct_trace_close(struct ct_trace *t)
 {
 	for (unsigned int i = 0; i < t->streams_count; i++)
 		ct_stream_close(&t->streams[i]);
+	for (unsigned int i = 0; i < t->sources_count; i++) {
+		free(t->sources[i].dir);
+		free(t->sources[i].label);
+		free(t->sources[i].classes);
+	}
+	free(t->sources);
 	free(t->streams);
 	free(t->pending);
 	free(t->unread);

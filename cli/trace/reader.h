@@ -18,6 +18,8 @@ struct ct_pending {
 	uint16_t class;
 	uint8_t  level;
 	int stream;		/* index of its thread's stream, -1: there is none */
+	uint64_t raw;		/* begin by the clock of its source, if it has one */
+	const struct ct_source *source;
 };
 
 /* A stream whose records are not in the trace. */
@@ -43,6 +45,8 @@ struct ct_points_filter {
 struct ct_trace {
 	char *dir;
 	struct ct_registry reg;
+	struct ct_source *sources;	/* the traces that are read as one: several.h; NULL: it is one */
+	unsigned int sources_count;
 	struct ct_stream_file *streams;
 	unsigned int streams_count;
 	struct ct_pending *pending;

@@ -2,6 +2,19 @@
 /* What a record says about its call. */
 #include "trace/record.h"
 
+void ct_record_copy_fields(uint8_t *to, const struct ct_record *r, size_t size)
+{
+	memcpy(to, r->fields, size);
+	for (unsigned int i = 0; r->source && i < r->class->fields_count; i++) {
+		const struct ct_class_field *f = &r->class->fields[i];
+		uint64_t value = f->shift ? ct_record_field(r, i) : 0;
+
+		/* Little-endian, as all of a record. */
+		if (f->shift)
+			memcpy(to + f->offset, &value, f->bytes);
+	}
+}
+
 bool ct_record_result(const struct ct_record *r, int64_t *code)
 {
 	bool ioctl = ct_record_is_ioctl(r);

@@ -14,6 +14,7 @@
 #include "trace/class.h"
 #include "trace/packet.h"
 #include "trace/registry.h"
+#include "trace/source.h"
 
 #define CT_NO_CPU	(-1)
 
@@ -30,6 +31,7 @@ struct ct_record {
 	uint64_t duration;	/* ns */
 	uint64_t op;
 	int64_t  result;
+	const struct ct_source *source;	/* of its fields; NULL: they have the numbers of the trace */
 };
 
 static inline uint64_t ct_record_begin(const struct ct_record *r)
@@ -41,6 +43,19 @@ static inline uint64_t ct_record_begin(const struct ct_record *r)
 static inline bool ct_packet_short_head(const struct ct_packet_view *p)
 {
 	return p->kind == CT_STREAM_THREAD || p->kind == CT_STREAM_GPU;
+}
+
+/* Gives a record of one of several traces the numbers of the whole. */
+static inline void ct_record_shift(struct ct_record *r)
+{
+	const struct ct_source *s = r->source;
+	uint64_t begin = ct_source_time(s, ct_record_begin(r));
+
+	r->end = ct_source_time(s, r->end);
+	r->duration = r->duration ? r->end - begin : 0;
+	r->pid += r->pid ? s->tasks : 0;
+	r->tid += r->tid ? s->tasks : 0;
+	r->cpu += r->cpu == CT_NO_CPU ? 0 : (int32_t)s->cpus;
 }
 
 /**
@@ -65,7 +80,8 @@ ct_record_parse(const struct ct_packet_view *p, uint32_t offset, const struct ct
 	if (offset > p->content || left < head)
 		return 0;
 	memcpy(&stamp, p->data + offset, 8);
-	r->class = ct_registry_class(reg, CT_RECORD_CLASS(stamp));
+	r->class = __builtin_expect(p->source != NULL, 0) ? ct_source_class(p->source, CT_RECORD_CLASS(stamp)) :
+		   ct_registry_class(reg, CT_RECORD_CLASS(stamp));
 	*why = "a record of a class that the registry does not have";
 	if (!r->class)
 		return 0;
@@ -115,6 +131,9 @@ ct_record_parse(const struct ct_packet_view *p, uint32_t offset, const struct ct
 		r->duration = word & CT_TS_MASK;
 		r->cpu = p->kind == CT_STREAM_CPU ? (int32_t)p->cpu : CT_NO_CPU;
 	}
+	r->source = p->source;
+	if (__builtin_expect(p->source != NULL, 0))
+		ct_record_shift(r);
 	return size;
 }
 
@@ -131,10 +150,14 @@ static inline uint64_t ct_record_field(const struct ct_record *r, unsigned int i
 	case CT_TYPE_s16:
 		return (int64_t)(int16_t)value;
 	case CT_TYPE_s32:
-		return (int64_t)(int32_t)value;
+		value = (int64_t)(int32_t)value;
+		break;
 	}
-	return value;
+	return __builtin_expect(r->source && f->shift, 0) ? ct_source_field(r->source, f->shift, value) : value;
 }
+
+/* Copies @size bytes of its fields and text, with the numbers of the trace. */
+void ct_record_copy_fields(uint8_t *to, const struct ct_record *r, size_t size);
 
 static inline bool ct_record_has(const struct ct_record *r, enum ct_quick quick)
 {

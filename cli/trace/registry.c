@@ -22,8 +22,7 @@
 #define INFOS_MAX	4096
 #define WORDS_MAX	8
 
-/* Only the static classes; 0 or -ENOMEM. */
-static int registry_init(struct ct_registry *reg)
+int ct_registry_init(struct ct_registry *reg)
 {
 	struct ct_class *class;
 
@@ -58,6 +57,7 @@ void ct_registry_free(struct ct_registry *reg)
 	}
 	free(reg->infos);
 	ct_keyed_free(&reg->addresses);
+	free(reg->bases);
 	memset(reg, 0, sizeof(*reg));
 }
 
@@ -145,9 +145,29 @@ static struct ct_registry_text *registry_known(struct ct_registry *reg, const ch
 	return ct_keyed_put(&reg->known, ct_hash_add(hash, text, strlen(text)));
 }
 
+int ct_registry_put_class(struct ct_registry *reg, struct ct_class *class)
+{
+	struct ct_registry_text *first = registry_known(reg, class->name, class->symbol);
+
+	if (!first) {
+		free(class);
+		return -ENOMEM;
+	}
+	if (!first->class) {
+		first->class = class->id;
+		reg->classes[class->id] = class;
+	} else if (ct_class_same(reg->classes[first->class], class)) {
+		reg->classes[class->id] = reg->classes[first->class];
+		free(class);
+	} else {
+		reg->classes[class->id] = class;
+	}
+	reg->classes_count++;
+	return 0;
+}
+
 static int registry_parse_class(struct ct_registry *reg, char **word, unsigned int words)
 {
-	struct ct_registry_text *first;
 	int layer, category, op;
 	struct ct_class *class;
 	const char *why = NULL;
@@ -165,20 +185,7 @@ static int registry_parse_class(struct ct_registry *reg, char **word, unsigned i
 	class = ct_class_new(id, layer, category, op, word[5], word[6], word[7], &why);
 	if (!class)
 		return strcmp(why, "no memory") ? 0 : -ENOMEM;
-	first = registry_known(reg, class->name, class->symbol);
-	if (!first) {
-		free(class);
-		return -ENOMEM;
-	}
-	if (!first->class) {
-		first->class = id;
-	} else if (ct_class_same(reg->classes[first->class], class)) {
-		free(class);
-		class = reg->classes[first->class];
-	}
-	reg->classes[id] = class;
-	reg->classes_count++;
-	return 0;
+	return ct_registry_put_class(reg, class);
 }
 
 /* Room for strings up to @id. */
@@ -205,7 +212,7 @@ static int registry_grow_strings(struct ct_registry *reg, unsigned int id)
 }
 
 /* "native<tab>=ADDRESS FUNCTION LINE" */
-static int registry_address(struct ct_registry *reg, const char *text)
+static int registry_address(struct ct_registry *reg, const char *text, uint32_t base)
 {
 	struct ct_registry_address *address;
 	unsigned int id, function, line;
@@ -213,23 +220,18 @@ static int registry_address(struct ct_registry *reg, const char *text)
 
 	if (sscanf(text, "native\t=%u %u %u%c", &id, &function, &line, &end) != 3)
 		return 0;
-	address = ct_keyed_put(&reg->addresses, id);
+	address = ct_keyed_put(&reg->addresses, (uint64_t)id + base);
 	if (!address)
 		return -ENOMEM;
-	address->function = function;
+	address->function = function + base;
 	address->line = line;
 	return 0;
 }
 
-static int registry_parse_string(struct ct_registry *reg, char **word, unsigned int words)
+int ct_registry_put_string(struct ct_registry *reg, uint32_t id, const char *text)
 {
-	const char *text = words == 3 ? word[2] : "";
 	struct ct_registry_text *first;
-	uint64_t id;
 
-	if (words < 2 || words > 3 || registry_number(word[1], 10, &id) || !id ||
-	    id >= CT_REGISTRY_STRINGS || (words == 3 && registry_unescape(word[2])))
-		return 0;
 	if (id >= reg->strings_count && registry_grow_strings(reg, id))
 		return -ENOMEM;
 	if (reg->strings[id])
@@ -243,23 +245,29 @@ static int registry_parse_string(struct ct_registry *reg, char **word, unsigned 
 	if (!reg->strings[id])
 		return -ENOMEM;
 	reg->first[id] = strcmp(reg->strings[first->string], text) ? id : first->string;
-	return strncmp(text, "native\t=", 8) ? 0 : registry_address(reg, text);
+	return strncmp(text, "native\t=", 8) ? 0 : registry_address(reg, text, ct_registry_base(reg, id));
 }
 
-static int registry_parse_info(struct ct_registry *reg, char **word, unsigned int words)
+static int registry_parse_string(struct ct_registry *reg, char **word, unsigned int words)
 {
-	const char *text = words == 3 ? word[2] : "";
+	uint64_t id;
+
+	if (words < 2 || words > 3 || registry_number(word[1], 10, &id) || !id ||
+	    id >= CT_REGISTRY_STRINGS || (words == 3 && registry_unescape(word[2])))
+		return 0;
+	return ct_registry_put_string(reg, id, words == 3 ? word[2] : "");
+}
+
+int ct_registry_put_info(struct ct_registry *reg, const char *key, const char *text)
+{
 	struct ct_registry_text *first;
 	struct ct_info *infos;
 
-	if (words < 2 || words > 3 || reg->infos_count >= INFOS_MAX ||
-	    registry_unescape(word[1]) || (words == 3 && registry_unescape(word[2])))
-		return 0;
 	/* Processes that begin at the same time may write the same. */
-	first = registry_known(reg, word[1], text);
+	first = registry_known(reg, key, text);
 	if (!first)
 		return -ENOMEM;
-	if (first->info && !strcmp(reg->infos[first->info - 1].key, word[1]) &&
+	if (first->info && !strcmp(reg->infos[first->info - 1].key, key) &&
 	    !strcmp(reg->infos[first->info - 1].text, text))
 		return 0;
 	infos = realloc(reg->infos, (reg->infos_count + 1) * sizeof(*infos));
@@ -267,10 +275,18 @@ static int registry_parse_info(struct ct_registry *reg, char **word, unsigned in
 		return -ENOMEM;
 	reg->infos = infos;
 	infos += reg->infos_count;
-	infos->key = strdup(word[1]);
+	infos->key = strdup(key);
 	infos->text = strdup(text);
 	first->info = ++reg->infos_count;
 	return infos->key && infos->text ? 0 : -ENOMEM;
+}
+
+static int registry_parse_info(struct ct_registry *reg, char **word, unsigned int words)
+{
+	if (words < 2 || words > 3 || reg->infos_count >= INFOS_MAX ||
+	    registry_unescape(word[1]) || (words == 3 && registry_unescape(word[2])))
+		return 0;
+	return ct_registry_put_info(reg, word[1], words == 3 ? word[2] : "");
 }
 
 int ct_registry_add_damage(struct ct_registry *reg, const char *text)
@@ -383,7 +399,7 @@ static int registry_read_from(struct ct_registry *reg, const char *dir, bool cop
 	struct stat st;
 	int rc;
 
-	rc = registry_init(reg);
+	rc = ct_registry_init(reg);
 	if (rc)
 		return ct_fail(err, ENOMEM, "no memory");
 	if (stat(dir, &st))

@@ -42,6 +42,9 @@ struct ct_registry {
 	char **strings;			/* by id, NULL: none; [0] is NULL */
 	uint32_t *first;		/* by id: the first one with this text, 0: none */
 	unsigned int strings_count;
+	/* Where several traces are one: the ids of each one's strings begin there; ascending. */
+	uint32_t *bases;
+	unsigned int bases_count;
 	struct ct_info *infos;
 	unsigned int infos_count;
 	CT_KEYED(struct ct_registry_text) known;
@@ -66,6 +69,25 @@ void ct_registry_free(struct ct_registry *reg);
  */
 int ct_registry_line(struct ct_registry *reg, char *line, const char *what,
 		     struct ct_error *err);
+
+/*
+ * For who makes a registry of several: one with the static classes alone, and what is added to it.  A class is
+ * the registry's from then on; its id is free.  A string that is there stays.  0 or -ENOMEM.
+ */
+int ct_registry_init(struct ct_registry *reg);
+int ct_registry_put_class(struct ct_registry *reg, struct ct_class *class);
+int ct_registry_put_string(struct ct_registry *reg, uint32_t id, const char *text);
+int ct_registry_put_info(struct ct_registry *reg, const char *key, const char *text);
+
+/* What is to be added to the ids that the text of string @id names: they are of its own trace. */
+static inline uint32_t ct_registry_base(const struct ct_registry *reg, uint32_t id)
+{
+	unsigned int i = reg->bases_count;
+
+	while (i && reg->bases[i - 1] > id)
+		i--;
+	return i ? reg->bases[i - 1] : 0;
+}
 
 /* The class of @id, or NULL. */
 static inline const struct ct_class *ct_registry_class(const struct ct_registry *reg,

@@ -51,7 +51,7 @@ void ct_stream_cursor_front(struct ct_stream_cursor *cursor)
 			cursor->ts = ct_point_ts(&cursor->points, cursor->next);
 		}
 	} else if (s && cursor->next_packet < s->packets_count) {
-		uint64_t begin = s->packets[cursor->next_packet].ts_begin;
+		uint64_t begin = ct_stream_time(s, s->packets[cursor->next_packet].ts_begin);
 
 		if (!early || begin <= cursor->ts) {
 			cursor->front = CT_FRONT_PACKET;
@@ -98,6 +98,7 @@ static int cursor_read_records(struct ct_stream_cursor *cursor)
 	uint32_t packet = cursor->next_packet, early = s->packets[packet].first_early;
 	uint32_t offset = CT_PACKET_HEAD, size, early_at = CT_NONE;
 	const struct ct_packet_view view = cursor->view;
+	uint64_t from = ct_stream_time(s, view.ts_begin);
 	struct ct_points *points = &cursor->points;
 	struct ct_record r;
 	const char *why;
@@ -131,8 +132,8 @@ static int cursor_read_records(struct ct_stream_cursor *cursor)
 			} else if (!(r.flags & CT_F_HAS_BEGIN)) {
 				loaded->points = CT_POINTS_PAIR;
 				loaded->op_id = loaded->depth = 0;
-				if (loaded->begin < view.ts_begin) /* the file changed */
-					loaded->begin = view.ts_begin;
+				if (loaded->begin < from) /* the file changed */
+					loaded->begin = from;
 			}
 		}
 		if (offset == early_at) {

@@ -33,6 +33,7 @@ void ct_stream_packet(const struct ct_stream_file *s, uint32_t i, struct ct_pack
 	p->op_base = head.op_base;
 	p->seq = head.seq;
 	p->lost = head.lost;
+	p->source = s->source;
 }
 
 int ct_stream_map(struct ct_stream_file *s, const char *dir, struct ct_error *err)

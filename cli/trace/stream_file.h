@@ -17,12 +17,13 @@
 
 #include "base/error.h"
 #include "trace/packet.h"
+#include "trace/source.h"
 
 #define CT_AGAIN	"record it again, or move this file out of the directory"
 
 struct ct_packet_index {
 	uint64_t offset;	/* in the file */
-	uint64_t ts_begin, ts_end;
+	uint64_t ts_begin, ts_end;	/* ns of the clock of its source: ct_stream_time() */
 	uint32_t size;		/* bytes */
 	uint32_t content;	/* bytes that were committed when it was indexed */
 	uint32_t first_early;
@@ -44,6 +45,7 @@ struct ct_stream_file {
 	dev_t    dev;		/* of the file that is mapped */
 	ino_t    ino;
 	unsigned int index;	/* among the trace's streams */
+	const struct ct_source *source;	/* NULL: its trace is alone */
 	const uint8_t *map;
 	uint64_t map_size;
 	uint64_t map_file;	/* bytes of the map that are the file's; the rest is memory */
@@ -59,7 +61,7 @@ struct ct_stream_file {
 	struct ct_early_record *early;	/* in the order of the file */
 	uint32_t early_count;
 	uint32_t *by_begin;	/* early records in the order of their begin */
-	uint64_t first, last;	/* ns: earliest begin and latest end of its records */
+	uint64_t first, last;	/* ns of its source's clock: earliest begin and latest end of its records */
 	uint64_t records;	/* of all packets */
 	uint64_t gpu;		/* of them, what the GPU did */
 	uint64_t lost;		/* records, as the last packet says */
@@ -103,6 +105,12 @@ bool ct_stream_grown(const struct ct_stream_file *s, const char *dir);
  */
 void ct_stream_give_back(const struct ct_stream_file *s, uint64_t *from, uint64_t to,
 			 uint64_t least);
+
+/* ns of the clock of its source on that of the trace. */
+static inline uint64_t ct_stream_time(const struct ct_stream_file *s, uint64_t ns)
+{
+	return s->source ? ct_source_time(s->source, ns) : ns;
+}
 
 /* The packet @i of the index. */
 void ct_stream_packet(const struct ct_stream_file *s, uint32_t i, struct ct_packet_view *p);

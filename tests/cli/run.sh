@@ -944,7 +944,7 @@ t_commands()
 	ok $? "--version"
 	"$ct" --help | grep -q EXAMPLES
 	ok $? "--help"
-	for command in record session probe snapshot live report explain diff timeline export mcp metrics doctor; do
+	for command in record session probe snapshot live report explain diff merge timeline export mcp metrics doctor; do
 		"$ct" --help | grep -q "^  $command " && "$ct" $command --help | grep -q EXAMPLES
 		ok $? "$command --help ends in examples"
 	done
@@ -960,7 +960,7 @@ t_commands()
 	wrong 'is no command' frobnicate
 	wrong 'give the directory' report
 	wrong 'no format' export --format xml "$t"
-	wrong 'one DIR' export "$t" "$t"
+	wrong 'named twice' export "$t" "$t"
 	wrong '-o is empty: give it a name' record -o "" -- true
 	wrong '-o is empty' snapshot -o "" --on xid
 	wrong '-o is empty' export -o "" "$t"

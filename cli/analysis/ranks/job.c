@@ -173,12 +173,13 @@ static int job_operation(struct ct_job *job, const struct ct_collectives *c, siz
 	const struct ct_operation *o = &c->operations[index];
 	const struct ct_part *last = &c->parts[o->last];
 	struct ct_job_rank *late = job_of(job, last->pid);
-	uint64_t most = 0, waits;
+	uint64_t most = 0, waits, behind = ct_part_arrived(last) - o->arrived, unsure;
 	int rc = 0;
 
 	if (o->expected < 2 || !job_counts(job, c, o))
 		return 0;
-	late->late_count++;
+	/* Who comes last by less than the clocks of hosts are exact to is not known. */
+	late->late_count += o->unsure != UINT64_MAX && behind >= o->unsure;
 	for (uint32_t i = 0; i < o->count && !rc; i++) {
 		const struct ct_part *part = &c->parts[o->first + i];
 		struct ct_job_rank *r = job_of(job, part->pid);
@@ -186,10 +187,14 @@ static int job_operation(struct ct_job *job, const struct ct_collectives *c, siz
 		r->operations++;
 		r->waiting += part->waiting;
 		r->moving += part->moving;
-		rc = ct_histogram_add(&r->lateness, ct_part_arrived(part) - o->arrived);
+		behind = o->unsure == UINT64_MAX ? 0 : ct_part_arrived(part) - o->arrived;
+		rc = ct_histogram_add(&r->lateness, behind < o->unsure ? 0 : behind);
+		unsure = ct_collectives_unsure(c, part->pid, last->pid);
+		r->unsure = unsure > r->unsure ? unsure : r->unsure;
 		if (r == late)
 			continue;
 		waits = job->measured ? part->waiting : job_between(r, o->communicator, part, last);
+		waits = waits < unsure ? 0 : waits;
 		late->made_wait += waits;
 		late->victims[r - job->ranks] += waits;
 		most = waits > most ? waits : most;

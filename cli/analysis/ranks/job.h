@@ -43,6 +43,7 @@ struct ct_job_rank {
 	uint64_t memory, modules;	/* ns in calls that allocate or free, that load code */
 	uint64_t busy, gpu_waiting;	/* ns: the GPU worked; only waited */
 	uint64_t ns[CT_ACCOUNT_COUNT];	/* what the process did */
+	uint64_t unsure;		/* ns: how exactly its times are compared with the others'; UINT64_MAX: not at all */
 	uint64_t waited_to;		/* internal: ns, and in which communicator */
 	uint32_t waited_for;
 	uint64_t *victims;		/* ns that each other rank waited for it */

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The report ranks: the ranks of a job side by side, in their steady states. */
 #include "analysis/ranks/job.h"
+#include "ranks/clocks.h"
 
-enum { RANK, PID, PROCESS, GPU, STEPS, STEP, COMPUTE, WAITING, MOVING, APP, WAIT, MADE_WAIT, LAST, LATE, LATE_95, COLUMNS };
+enum { RANK, PID, PROCESS, GPU, STEPS, STEP, COMPUTE, WAITING, MOVING, APP, WAIT, MADE_WAIT, LAST, LATE, LATE_95, CLOCK, COLUMNS };
 
 static const struct ct_column columns[COLUMNS] = {
 	[RANK] = { "Rank", "rank", CT_CELL_ID, 0 },
@@ -20,6 +21,7 @@ static const struct ct_column columns[COLUMNS] = {
 	[LAST] = { "Came Last (%)", "last", CT_CELL_PERCENT, 1 },
 	[LATE] = { "Late Med (ns)", "late med", CT_CELL_NS_MEAN, 3 },
 	[LATE_95] = { "Late P95 (ns)", "late p95", CT_CELL_NS, 3 },
+	[CLOCK] = { "Clock Uncertainty (ns)", "clock +-", CT_CELL_NS, 4 },
 };
 
 static void ranks_row(const struct ct_analysis *a, struct ct_table *t, const struct ct_job *job, struct ct_job_rank *r)
@@ -46,6 +48,8 @@ static void ranks_row(const struct ct_analysis *a, struct ct_table *t, const str
 	}
 	if (!r->operations)
 		return;
+	if (r->unsure && r->unsure != UINT64_MAX)
+		row[CLOCK] = ct_u64(r->unsure);
 	row[LAST] = ct_double(100.0 * r->late_count / r->operations);
 	row[LATE] = ct_double(ct_histogram_median(&r->lateness));
 	row[LATE_95] = ct_u64(ct_histogram_value(&r->lateness, 950));
@@ -56,11 +60,14 @@ static int ranks_end(struct ct_analysis *a)
 	struct ct_table *t = ct_analysis_table(a, "ranks", "The ranks of the job, a step of the steady state each", columns, COLUMNS);
 	struct ct_job *job = ct_analysis_state(a, &ct_job_analyser);
 	bool collectives = false;
+	char clock[320];
 
 	for (unsigned int i = 0; i < job->count; i++) {
 		ranks_row(a, t, job, &job->ranks[i]);
 		collectives |= job->ranks[i].steps && !job->ranks[i].iterations;
 	}
+	for (unsigned int i = 0; i < a->trace->sources_count; i++)
+		ct_table_note(t, "Host %s.", ct_clocks_text(&a->trace->sources[i], clock, sizeof(clock)));
 	if (collectives)
 		ct_table_note(t, "Where a rank has no iterations, a step is a collective.");
 	if (job->measured)

@@ -47,7 +47,9 @@ static int records_copy(struct ct_html_records *r, const struct ct_record *from,
 		r->blocks[r->blocks_count++] = block;
 		r->block_used = 0;
 	}
-	*copy = memcpy(r->blocks[r->blocks_count - 1] + r->block_used, from->fields, size);
+	block = r->blocks[r->blocks_count - 1] + r->block_used;
+	ct_record_copy_fields(block, from, size);
+	*copy = block;
 	r->block_used += size;
 	r->fields_used += size;
 	return 0;

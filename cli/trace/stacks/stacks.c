@@ -63,10 +63,13 @@ bool ct_stack_frame(const struct ct_registry *reg, uint32_t node, struct ct_stac
 {
 	const char *text = node ? ct_registry_string(reg, node) : NULL, *name, *file;
 	const struct ct_registry_address *address;
+	uint32_t base = ct_registry_base(reg, node);
 
 	if (!text || !stacks_number(&text, &f->parent) || !stacks_number(&text, &f->function) ||
-	    !stacks_number(&text, &f->line) || f->parent >= node)
+	    !stacks_number(&text, &f->line) || f->parent >= node - base)
 		return false;
+	f->parent += f->parent ? base : 0;
+	f->function += base;
 	address = ct_registry_address(reg, f->function);
 	if (address) {
 		f->function = address->function;

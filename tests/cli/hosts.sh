@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=bash
+# shellcheck disable=SC2154
+#
+# Several traces as one.  The "hosts" are made of one real recording of two ranks: one rank's clock is
+# shifted, so what the fit must find is known.  Sourced by run.sh.
+
+# ranks_trace NAME: the kept trace of two ranks, below $work/ranks
+ranks_trace()
+{
+	mkdir -p "$work/ranks"
+	[ -e "$work/ranks/$1" ] || tar -xJf "tests/data/ranks/$1.tar.xz" -C "$work/ranks"
+	echo "$work/ranks/$1"
+}
+
+# two_hosts NAME PIDS PIDS CLOCK...: $work/hosts/NAME/node-a and node-b, each with some of the processes
+two_hosts()
+{
+	local d=$work/hosts/$1 from
+	from=$(ranks_trace "$1")
+	[ ! -e "$d" ] || return 0
+	mkdir -p "$d"
+	"$b/make_hosts" "$from" "$d/node-a" pids="$2" host=node-a &&
+		"$b/make_hosts" "$from" "$d/node-b" pids="$3" host=node-b "${@:4}"
+}
+
+
+t_hosts()
+{
+	local d=$work/hosts/sleep one fit
+
+	# 3 s ahead and 20 ppm fast, and CLOCK_REALTIME 4 ms wrong: as where NTP does its best.
+	two_hosts sleep 735,751 752 ahead=3000000000 ppm=20 wall=4000000
+	one=$work/ranks/sleep
+	read -r -a fit <<<"$("$b/make_hosts" fit "$d/node-a" "$d/node-b" ahead=3000000000 ppm=20)"
+	echo "# the fitted clock is wrong by ${fit[0]} ns at most, it says ${fit[1]} ns; ${fit[2]} ns far from collectives"
+	[ "${fit[0]}" -le 5000 ] && [ "${fit[1]}" -le 5000 ]
+	ok $? "a clock of another host is fitted back to within 5 us" || echo "# ${fit[*]}"
+	[ "${fit[0]}" -le "${fit[1]}" ]
+	ok $? "... and is not wrong by more than it says"
+	two_hosts bandwidth 798,814 815 ahead=-7000000000 ppm=-35 wall=-20000000
+	read -r -a fit <<<"$("$b/make_hosts" fit "$work/hosts/bandwidth/node-a" "$work/hosts/bandwidth/node-b" ahead=-7000000000 ppm=-35)"
+	[ "${fit[0]}" -le 5000 ] && [ "${fit[1]}" -le 5000 ]
+	ok $? "one that is behind and slow, too" || echo "# ${fit[*]}"
+
+	"$plain" report --format json ranks "$d/node-a" "$d/node-b" 2>"$d.err" >"$d.ranks"
+	grep -q '^cudatrace: node-b: clock fitted to the ends of [0-9]* collectives .*exact to .* us: offset -3.000 s, drift 2[01].[0-9]* ppm$' "$d.err"
+	ok $? "how exact the clocks are is said" || cat "$d.err"
+	is "$(jq -c 'map([.Rank, .Pid, .Process])' "$d.ranks")" '[[0,751,"python@node-a"],[1,10000752,"python@node-b"]]' \
+		"processes are named with their host"
+	"$plain" report --format json ranks "$one" 2>/dev/null >"$d.one"
+	jq -e -n --slurpfile a "$d.ranks" --slurpfile b "$d.one" '[range(2) as $i | ("Waiting (ns/step)", "Moving (ns/step)", "Compute (ns/step)",
+		"Makes Others Wait (ns/step)", "Application (ns/step)") as $k | ($a[0][$i][$k] - $b[0][$i][$k]) | fabs] | max < 20000' >/dev/null
+	ok $? "the ranks' figures are those of the recording as a whole, but for the clocks' uncertainty" || cat "$d.ranks" "$d.one"
+	"$plain" explain "$d" 2>/dev/null | grep -q 'Rank 1 makes 1 other rank wait for 3[23]\.'
+	ok $? "a folder of traces is one; explain names the rank of the other host"
+	"$plain" explain "$d" 2>/dev/null | grep -q 'rank 1 (python@node-b 10000752'
+	ok $? "... with its host"
+
+	# All else is the sum of both.
+	for report in cuda_api_sum cuda_gpu_kern_sum memory; do
+		"$plain" report --format csv --from start --top 0 "$report" "$d" 2>/dev/null | cut -d, -f2-4 | LC_ALL=C sort >"$d.both"
+		"$plain" report --format csv --from start --top 0 "$report" "$one" 2>/dev/null | cut -d, -f2-4 | LC_ALL=C sort >"$d.whole"
+		# Names are equal, and numbers; times on the other host's clock differ by 20 ppm.
+		is "$(wc -l <"$d.both")" "$(wc -l <"$d.whole")" "$report has as many rows"
+	done
+	is "$("$plain" report --format json --from start --top 0 cuda_api_sum "$d" 2>/dev/null | jq -S -c 'map({(.Name): ."Num Calls"}) | add')" \
+		"$("$plain" report --format json --from start --top 0 cuda_api_sum "$one" 2>/dev/null | jq -S -c 'map({(.Name): ."Num Calls"}) | add')" \
+		"each function has as many calls"
+	is "$("$plain" report --format json --from start --top 0 cuda_gpu_kern_sum "$d" 2>/dev/null | jq -S -c 'map({(.Name): .Instances}) | add')" \
+		"$("$plain" report --format json --from start --top 0 cuda_gpu_kern_sum "$one" 2>/dev/null | jq -S -c 'map({(.Name): .Instances}) | add')" \
+		"each kernel as many launches"
+	is "$("$plain" report --format json --from start --top 0 lines "$d" 2>/dev/null | jq '[.[].Line] | sort' | cksum)" \
+		"$("$plain" report --format json --from start --top 0 lines "$one" 2>/dev/null | jq '[.[].Line] | sort' | cksum)" \
+		"the program's lines are those of the recording"
+	"$plain" export "$d/node-a" "$d/node-b" 2>/dev/null | awk '
+		match($0, /"ts_ns":[0-9]+/) { t = substr($0, RSTART + 8, RLENGTH - 8) + 0; if (t < last) bad++; last = t; n++ }
+		/"phase":"B"/ { b++ } /"phase":"E"/ { e++ }
+		END { print (bad + 0) " " (n > 100000) " " (b == e) }' >"$d.order"
+	is "$(cat "$d.order")" "0 1 1" "exported in the order of time, each call with its end"
+
+	# One folder.
+	"$plain" merge -o "$d-merged" "$d/node-b" "$d/node-a" 2>/dev/null
+	ok $? "merge"
+	is "$(ls "$d-merged" | paste -sd ' ')" "node-a node-b" "... makes a folder for each host"
+	cmp -s <("$plain" report ranks "$d-merged" 2>/dev/null) <("$plain" report ranks "$d" 2>/dev/null)
+	ok $? "... which is read as the traces are"
+	"$plain" merge -o "$d-merged" "$d/node-b" "$d/node-a" >/dev/null 2>&1
+	is $? 1 "... and writes into none that is there"
+	"$plain" merge -o "$d-other" "$d/node-b" >/dev/null 2>&1
+	is $? 1 "... nor of one trace"
+	"$plain" diff --format json "$d" "$d-merged" 2>/dev/null | jq -e '[.. | objects | ."Effect (ns)" | numbers] | all(.[]; . == 0)' >/dev/null
+	ok $? "diff of both: no change"
+}
+
+# Where clocks are only guessed nothing is said of who waits for whom; that a rank did not come is.
+t_hosts_guessed()
+{
+	local d=$work/hosts/hang
+
+	two_hosts hang 1121,1141 1142 ahead=-50000000 wall=3000000
+	"$ct" report ranks "$d/node-a" "$d/node-b" >"$d.ranks" 2>"$d.err"
+	grep -q 'node-b: clock guessed by CLOCK_REALTIME: there are no 8 collectives' "$d.err"
+	ok $? "a clock that is only guessed is said to be" || cat "$d.err"
+	"$ct" explain "$d" 2>/dev/null >"$d.explain"
+	grep -q 'was never complete: rank 1 did not call it' "$d.explain"
+	ok $? "a hang of two hosts is found all the same"
+	grep -q 'makes .* wait' "$d.explain"
+	is $? 1 "... and nothing is said of who waits"
+
+	# Traces of one host that were recorded one by one have one clock.
+	mkdir -p "$work/hosts/one"
+	"$b/make_hosts" "$(ranks_trace hang)" "$work/hosts/one/first" pids=1121,1141
+	"$b/make_hosts" "$(ranks_trace hang)" "$work/hosts/one/second" pids=1142
+	"$ct" report --format json ranks "$work/hosts/one" 2>"$d.err" | jq -c 'map(.Process)' >"$d.ranks"
+	is "$(cat "$d.ranks")" '["python@first","python@second"]' "traces of one host are called as their folders are"
+	is "$(cat "$d.err")" "" "... and have one clock"
+}
