@@ -414,8 +414,7 @@ double ct_job_turns(const struct ct_job *job, const struct ct_job_rank **waits, 
 	return *last ? most : 0;
 }
 
-/* What the rank has in a step of what may be the reason; of the others their mean. */
-static double job_step(const struct ct_job *job, const struct ct_job_rank *r, enum ct_late why, bool others)
+double ct_job_step(const struct ct_job *job, const struct ct_job_rank *r, enum ct_late why, bool others)
 {
 	double sum = 0;
 	unsigned int n = 0;
@@ -468,7 +467,7 @@ enum ct_late ct_job_why(const struct ct_job *job, const struct ct_job_rank *r, d
 
 	*more = *own = *others = 0;
 	for (enum ct_late i = CT_LATE_APP; i <= CT_LATE_KERNELS; i++) {
-		double mine = job_step(job, r, i, false), theirs = job_step(job, r, i, true);
+		double mine = ct_job_step(job, r, i, false), theirs = ct_job_step(job, r, i, true);
 
 		if (mine - theirs <= *more)
 			continue;
@@ -485,7 +484,7 @@ enum ct_late ct_job_why(const struct ct_job *job, const struct ct_job_rank *r, d
 	return why;
 }
 
-static const char *job_late_word(enum ct_late why)
+const char *ct_late_word(enum ct_late why)
 {
 	static const char *const words[CT_LATE_COUNT] = {
 		[CT_LATE_UNKNOWN] = "", [CT_LATE_APP] = "in the application",
@@ -577,7 +576,7 @@ enum ct_late ct_job_guilty_text(const struct ct_job *job, const struct ct_collec
 	char each[CT_TERM_TEXT], mine[CT_TERM_TEXT], theirs[CT_TERM_TEXT], operation[128], why_text[320] = "", worst[200] = "";
 	double more, own, others, lost = job_lost(job, victim, r->made_wait_most);
 	enum ct_late why = ct_job_why(job, r, &more, &own, &others);
-	const char *step = victim->iterations ? "each iteration" : "each collective", *word = job_late_word(why);
+	const char *step = victim->iterations ? "each iteration" : "each collective", *word = ct_late_word(why);
 	const char *them = job->count > 2 ? "the others" : "the other";
 	unsigned int waiting = 0;
 

@@ -92,6 +92,12 @@ double ct_job_share(const struct ct_job *job, const struct ct_job_rank *r);
 enum ct_late ct_job_why(const struct ct_job *job, const struct ct_job_rank *r, double *more, double *own,
 			double *others);
 
+/* ns that the rank has in a step of what may be the reason; of the others their mean. */
+double ct_job_step(const struct ct_job *job, const struct ct_job_rank *r, enum ct_late why, bool others);
+
+/* "in the application" */
+const char *ct_late_word(enum ct_late why);
+
 /*
  * In words: "rank 1 makes 3 others wait for 9.8 ms in each iteration (40.1 %): it spends 31.0 ms in the
  * application, the others 1.0 ms."

@@ -59,7 +59,7 @@ static int ranks_end(struct ct_analysis *a)
 {
 	struct ct_table *t = ct_analysis_table(a, "ranks", "The ranks of the job, a step of the steady state each", columns, COLUMNS);
 	struct ct_job *job = ct_analysis_state(a, &ct_job_analyser);
-	bool collectives = false;
+	bool collectives = false, several = false;
 	char clock[320];
 
 	for (unsigned int i = 0; i < job->count; i++) {
@@ -67,6 +67,8 @@ static int ranks_end(struct ct_analysis *a)
 		collectives |= job->ranks[i].steps && !job->ranks[i].iterations;
 	}
 	for (unsigned int i = 0; i < a->trace->sources_count; i++)
+		several |= !a->trace->sources[i].clock.same;
+	for (unsigned int i = 0; several && i < a->trace->sources_count; i++)
 		ct_table_note(t, "Host %s.", ct_clocks_text(&a->trace->sources[i], clock, sizeof(clock)));
 	if (collectives)
 		ct_table_note(t, "Where a rank has no iterations, a step is a collective.");

@@ -9,11 +9,13 @@
 
 #include "explain/diff/machines.h"
 #include "explain/diff/processes.h"
+#include "explain/diff/ranks.h"
 
 struct diff {
 	struct ct_diff_pair pair;
 	struct ct_printer *printer;
 	const struct ct_analysis *analysis[2];
+	struct ct_diff_ranks ranks;
 	double worst, worst_process;	/* %: of the processes that are compared in full, of all */
 };
 
@@ -87,8 +89,8 @@ static void diff_describe(const struct diff *d, struct ct_table *t)
 		const struct ct_diff_side *side = &d->pair.side[s];
 
 		if (side->others)
-			ct_table_note(t, "%c: only of process %u, which launches most; %u more called libcuda.",
-				      "AB"[s], side->per->process->pid, side->others);
+			ct_table_note(t, "%c: only of process %u, %s; %u more called libcuda.", "AB"[s], side->per->process->pid,
+				      d->ranks.pids[s] ? "the rank for which others wait" : "which launches most", side->others);
 		if (ct_registry_info(&side->trace->reg, CT_DAMAGED_INFO))
 			ct_table_note(t, "%c: damaged: %s", "AB"[s], ct_registry_info(&side->trace->reg, CT_DAMAGED_INFO));
 		if (side->trace->simulated)
@@ -480,10 +482,21 @@ static int diff_processes(struct diff *d)
 	return rc < 0 ? rc : 0;
 }
 
+/* Where both are of jobs: who makes whom wait is first of all. */
+static int diff_ranks(struct diff *d)
+{
+	struct ct_table t;
+
+	if (ct_diff_ranks_table(&t, &d->ranks))
+		return diff_print(d, &t, 0);
+	ct_table_free(&t);
+	return 0;
+}
+
 static int diff_all(struct diff *d)
 {
 	static int (*const tables[])(struct diff *d) = {
-		diff_processes, diff_summary, diff_functions, diff_lines, diff_kernels, diff_gpu, diff_ioctls, diff_stages,
+		diff_ranks, diff_processes, diff_summary, diff_functions, diff_lines, diff_kernels, diff_gpu, diff_ioctls, diff_stages,
 		diff_memory,
 	};
 	struct ct_table machines;
@@ -511,8 +524,10 @@ int ct_diff(const struct ct_trace *a, const struct ct_trace *b, const struct ct_
 
 	*err = (struct ct_error){ 0 };
 	*worst_percent = 0;
+	rc = ct_diff_ranks_find(&d.ranks, traces, q->phases, err);
 	for (unsigned int s = 0; s < 2 && !rc; s++) {
-		options.phases = q->phases[s];
+		options.phases = d.ranks.of[s];
+		options.arg = &d.ranks.pids[s];
 		engine[s] = ct_engine_run(traces[s], &per, 1, &options, err);
 		d.analysis[s] = engine[s] ? ct_engine_result(engine[s], per) : NULL;
 		if (engine[s])
@@ -532,6 +547,7 @@ int ct_diff(const struct ct_trace *a, const struct ct_trace *b, const struct ct_
 	*worst_percent = d.worst_process > d.worst ? d.worst_process : d.worst;
 	ct_engine_free(engine[0]);
 	ct_engine_free(engine[1]);
+	ct_diff_ranks_free(&d.ranks);
 	if (rc && !err->code)
 		ct_fail(err, -rc, "%s", strerror(-rc));
 	return rc;

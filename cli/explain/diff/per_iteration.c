@@ -316,9 +316,16 @@ static int per_begin(struct ct_analysis *a)
 	struct ct_per_iteration *s = a->state;
 	const struct ct_phases *phases = a->phases;
 
-	if (phases->main >= 0 && (unsigned int)phases->main < phases->processes_count) {
+	const uint32_t *pid = a->arg;
+	int main = phases->main;
+
+	/* Of the process that was asked for its last program. */
+	for (unsigned int i = 0; pid && *pid && i < phases->processes_count; i++)
+		if (phases->processes[i].pid == *pid && phases->processes[i].stages_count)
+			main = (int)i;
+	if (main >= 0 && (unsigned int)main < phases->processes_count) {
 		/* Iterations of the warm-up are no measure. */
-		s->process = &phases->processes[phases->main];
+		s->process = &phases->processes[main];
 		s->list = s->process->iterations + ct_phases_warmup(s->process);
 		s->iterations = s->process->iterations_count - ct_phases_warmup(s->process);
 	}

@@ -64,7 +64,10 @@ struct ct_per_iteration {
 	uint32_t tracks_count;
 };
 
-/* Its state is a struct ct_per_iteration. */
+/*
+ * Its state is a struct ct_per_iteration.  ct_engine_options.arg: a uint32_t, the pid of the process that is the
+ * main one; NULL or 0: the one that launches most.
+ */
 extern const struct ct_analyser ct_per_iteration_analyser;
 
 /* Mean and standard error of the mean of an item's wall time, over @iterations of them; ns. */

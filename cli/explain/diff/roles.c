@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* How alike two processes must be to be paired; the most alike ones first. */
-enum { ROLES_COMMAND, ROLES_PROGRAM, ROLES_ANY, ROLES_WAYS };
+enum { ROLES_RANK, ROLES_COMMAND, ROLES_PROGRAM, ROLES_ANY, ROLES_WAYS };
 
 static const char *roles_command(const struct ct_analysis *a, unsigned int index)
 {
@@ -55,6 +55,20 @@ static bool roles_alike(const char *x, const char *y, int way)
 	return way == ROLES_ANY || (n == m && !strncmp(x, y, n));
 }
 
+/* The same rank of a job?  A rank is paired with no other rank. */
+static bool roles_fit(const struct ct_analysis *const a[2], unsigned int x, unsigned int y, int way)
+{
+	int32_t ranks[2] = {
+		ct_processes_rank(a[0]->processes, a[0]->phases->processes[x].pid),
+		ct_processes_rank(a[1]->processes, a[1]->phases->processes[y].pid),
+	};
+
+	if (way == ROLES_RANK)
+		return ranks[0] >= 0 && ranks[0] == ranks[1] && roles_alike(roles_command(a[0], x), roles_command(a[1], y), ROLES_PROGRAM);
+	return (ranks[0] < 0 || ranks[1] < 0 || ranks[0] == ranks[1]) &&
+	       roles_alike(roles_command(a[0], x), roles_command(a[1], y), way);
+}
+
 static bool roles_counts(const struct ct_analysis *a, unsigned int index)
 {
 	return a->phases->processes[index].stages_count && index < CT_ROLES_MAX;
@@ -81,7 +95,7 @@ int ct_roles_find(struct ct_roles *roles, const struct ct_analysis *const a[2])
 		for (unsigned int i = 0; i < roles->count; i++)
 			for (unsigned int k = 0; k < counts[1] && roles->list[i].index[1] < 0; k++)
 				if (roles_counts(a[1], k) && !taken[k] &&
-				    roles_alike(roles_command(a[0], roles->list[i].index[0]), roles_command(a[1], k), way)) {
+				    roles_fit(a, (unsigned int)roles->list[i].index[0], k, way)) {
 					roles->list[i].index[1] = k;
 					taken[k] = true;
 				}
@@ -98,13 +112,17 @@ const char *ct_role_name(const struct ct_roles *roles, unsigned int i, const str
 	const struct ct_role *role = &roles->list[i];
 	unsigned int side = role->index[0] < 0;
 	const char *command = roles_command(a[side], role->index[side]), *program, *script;
+	int32_t rank = ct_processes_rank(a[side]->processes, a[side]->phases->processes[role->index[side]].pid);
+	char of[24] = "";
 	size_t n, m = 0;
 
+	if (rank >= 0)
+		snprintf(of, sizeof(of), "rank %d: ", rank);
 	program = roles_file(command, &n);
 	script = program + n + strspn(program + n, " ");
 	if (*script && *script != '-')
 		script = roles_file(script, &m);
-	snprintf(buf, size, "%.*s%s%.*s", n ? (int)n : 1, n ? program : "?", m ? " " : "", (int)m, m ? script : "");
+	snprintf(buf, size, "%s%.*s%s%.*s", of, n ? (int)n : 1, n ? program : "?", m ? " " : "", (int)m, m ? script : "");
 	return buf;
 }
 
