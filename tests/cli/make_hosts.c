@@ -319,21 +319,26 @@ static void job_streams(struct job *j, const char *out)
 	}
 }
 
-/* The registry is taken from the copy in metadata: the traces are finished ones. */
+/* The registry, or where the trace is finished its copy in metadata. */
 static void job_registry(struct job *j, const char *dir, const char *out)
 {
 	FILE *f = job_file(out, ".registry"), *from;
 	char *line = NULL, path[4096];
-	size_t size = 0;
+	size_t size = 0, mark = 2;
 
 	snprintf(path, sizeof(path), "%s/metadata", dir);
 	from = fopen(path, "re");
+	if (!from) {
+		mark = 0;
+		snprintf(path, sizeof(path), "%s/.registry", dir);
+		from = fopen(path, "re");
+	}
 	if (!from)
 		die(path, strerror(errno));
 	while (getline(&line, &size, from) > 0) {
-		const char *text = strncmp(line, "@ ", 2) ? NULL : line + 2, *start;
+		const char *text = line + mark, *start;
 
-		if (!text)
+		if (strncmp(line, "@ ", mark))
 			continue;
 		start = strncmp(text, "cudatrace ", 10) ? NULL : strstr(text, "start=");
 		if (start)
@@ -431,7 +436,8 @@ int main(int argc, char **argv)
 	if (j.slow || j.late) {
 		if (ct_collectives_find(&j.collectives, &j.trace) || (j.slow && ct_spans_run(&spans)))
 			die(argv[1], "no memory");
-		qsort(j.kernels, j.kernels_count, sizeof(*j.kernels), by_x);
+		if (j.kernels_count)
+			qsort(j.kernels, j.kernels_count, sizeof(*j.kernels), by_x);
 		job_delays(&j);
 		ct_spans_free(&spans);
 	}
