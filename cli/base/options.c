@@ -131,6 +131,22 @@ void ct_option_ring(struct argp_state *state, uint32_t ring, uint32_t *subbuf_si
 	*subbuf_count = ring / *subbuf_size;
 }
 
+error_t ct_option_trace(int key, char *arg, struct argp_state *state, const char **dir)
+{
+	switch (key) {
+	case ARGP_KEY_ARG:
+		if (*dir)
+			argp_failure(state, 64, 0, "one DIR, not also '%s'", arg);
+		*dir = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!*dir)
+			argp_failure(state, 64, 0, "name the directory of a trace");
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
 error_t ct_option_traces(int key, char *arg, struct argp_state *state, struct ct_dirs *dirs)
 {
 	switch (key) {

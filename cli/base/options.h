@@ -44,6 +44,12 @@ uint32_t ct_option_bytes(struct argp_state *state, const char *what, const char 
 void ct_option_ring(struct argp_state *state, uint32_t ring, uint32_t *subbuf_size,
 		    uint32_t *subbuf_count);
 
+/*
+ * The end of a parser whose one argument is the directory of a trace: stores it in
+ * *DIR and fails unless there is exactly one; ARGP_ERR_UNKNOWN for every other key.
+ */
+error_t ct_option_trace(int key, char *arg, struct argp_state *state, const char **dir);
+
 #define CT_DIRS_MAX	256u
 
 /* The directories of the traces that a command reads as one. */
