@@ -14,7 +14,7 @@
 #include "live/top.h"
 #include "module/uapi/cudatrace.h"
 
-enum { KEY_VIEWS = 0x100, KEY_NEW };
+enum { KEY_VIEWS = 0x100, KEY_NEW, KEY_STUCK };
 
 struct env {
 	const char *dir;
@@ -42,6 +42,7 @@ static const struct argp_option options[] = {
 	{ "views", KEY_VIEWS, "N", 0, "end after N views", 0 },
 	{ "top", 'n', "N", 0, "rows of a view (default: what the terminal holds, 20 in a pipe)", 0 },
 	{ "calls", 'c', NULL, 0, "most called first, not most time", 0 },
+	{ "stuck", KEY_STUCK, "SECONDS", 0, "with DIR: say which NCCL collectives wait for a rank for longer (default 10)", 0 },
 	{ "new", KEY_NEW, NULL, 0, "with DIR: only calls from now on", 0 },
 	{ 0 },
 };
@@ -66,6 +67,11 @@ static error_t top_parse(int key, char *arg, struct argp_state *state)
 		env->options.delay = strtod(arg, &end);
 		if (end == arg || *end || !(env->options.delay >= 0.1 && env->options.delay <= 86400))
 			argp_failure(state, 64, 0, "--delay takes seconds of at least 0.1, not '%s'", arg);
+		return 0;
+	case KEY_STUCK:
+		env->options.stuck = strtod(arg, &end);
+		if (end == arg || *end || !(env->options.stuck >= 0 && env->options.stuck <= 1e6))
+			argp_failure(state, 64, 0, "--stuck takes seconds, not '%s'", arg);
 		return 0;
 	case KEY_VIEWS:
 		env->options.views = top_number(state, "--views", arg);
@@ -115,7 +121,7 @@ int cmd_top(int argc, char **argv)
 {
 	static const struct argp argp = { options, top_parse, "[DIR]", doc, NULL, NULL, NULL };
 	struct sigaction action = { .sa_handler = top_on_signal };
-	struct env env = { .options.delay = 2 };
+	struct env env = { .options = { .delay = 2, .stuck = 10 } };
 	struct ct_error err;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &env);

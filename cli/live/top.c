@@ -20,10 +20,12 @@
 #include "base/keyed.h"
 #include "live/follow.h"
 #include "live/live.h"
+#include "live/stuck.h"
 #include "view/term.h"
 
 #define TOP_ROWS	4096	/* functions of processes that are told apart */
 #define TOP_NAME	64
+#define TOP_STUCK	3	/* collectives that are shown */
 #define TOP_WIDE	112	/* columns of a view with all that is known */
 
 struct entry {
@@ -41,6 +43,8 @@ struct top {
 	FILE *out;
 	CT_KEYED(struct entry) entries;
 	struct ct_processes processes;		/* names, from the trace or from /proc */
+	struct ct_stuck stuck;			/* collectives that wait for a rank */
+	bool over;				/* the recording ended: time does not go on */
 	uint64_t others;			/* calls beyond TOP_ROWS */
 	/*
 	 * ns: when it all began, of the last view, and now.  Of a directory in the time of its
@@ -156,6 +160,16 @@ static void top_print_row(struct top *top, struct entry *e, double seconds, unsi
 			ct_term_clean(name, sizeof(name), e->name, width - 91));
 }
 
+/* Which collectives wait for a rank for too long. */
+static void top_stuck(struct top *top, unsigned int width)
+{
+	uint64_t now = top->over || ct_now_ns() < top->now ? top->now : ct_now_ns();
+	char text[256];
+
+	for (unsigned int i = 0; i < TOP_STUCK && ct_stuck_find(&top->stuck, i, now, top->options->stuck * 1e9, text, sizeof(text)); i++)
+		fprintf(top->out, "STUCK: %.*s\n", width > 20 ? (int)width - 7 : 20, text);
+}
+
 static int top_view(struct top *top)
 {
 	struct entry **list = malloc((top->entries.count + 1) * sizeof(*list));
@@ -180,6 +194,7 @@ static int top_view(struct top *top)
 		ct_term_ns(time, top->now > top->began ? top->now - top->began : 0),
 		ct_term_count(calls, seconds > 0 ? now / seconds : 0), top->entries.count,
 		top->entries.count == 1 ? "" : "s", top->others ? ", more are not shown" : "");
+	top_stuck(top, width);
 	if (width < TOP_WIDE)
 		fprintf(top->out, "%-12s %7s %8s %5s %9s %9s %s\n", "PROCESS", "PID", "CALLS/s", "TIME%",
 			"P50", "P99", "NAME");
@@ -221,6 +236,7 @@ static void top_close(struct top *top)
 		ct_histogram_free(&top->entries.list[i].durations);
 	ct_keyed_free(&top->entries);
 	ct_processes_free(&top->processes);
+	ct_stuck_free(&top->stuck);
 }
 
 /* -------------------------------------------------------------- a directory --- */
@@ -241,7 +257,7 @@ static int top_record(void *arg, const struct ct_registry *reg, const struct ct_
 		top->now = r->end;
 	if (old && top->options->only_new)
 		top->began = top->last = top->now;
-	if (ct_processes_record(&top->processes, r))
+	if (ct_processes_record(&top->processes, r) || ct_stuck_record(&top->stuck, r))
 		return -ENOMEM;
 	if (!r->class->call || (r->flags & CT_F_BEGIN) || r->class->category == CT_CAT_SWITCH ||
 	    (old && top->options->only_new))
@@ -269,6 +285,7 @@ int ct_top_follow(const char *dir, const struct ct_top_options *options, FILE *o
 	rc = ct_follow(dir, &sink, stop, err);
 	/* The last view has all, at the rates of the whole recording. */
 	top.last = top.began;
+	top.over = true;
 	for (unsigned int i = 0; i < top.entries.count; i++) {
 		top.entries.list[i].now_calls = top.entries.list[i].calls;
 		top.entries.list[i].now_ns = top.entries.list[i].durations.total;

@@ -15,6 +15,7 @@ struct ct_top_options {
 	unsigned int rows;		/* of a view; 0: as many as the terminal has lines */
 	bool only_new;			/* without what was recorded before */
 	bool by_calls;			/* most called first, not most time */
+	double stuck;			/* seconds, from which on a collective that waits for a rank is shown */
 };
 
 /* Of directory @dir, until its trace is finished. */

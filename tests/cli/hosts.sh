@@ -145,3 +145,15 @@ t_hosts_diff()
 	is "$("$plain" diff --format json "$d/awake" "$one" 2>/dev/null | jq -c '[.diff_processes[].Process]')" \
 		'["python torchrun","rank 0: python","rank 1: python"]' "a rank is compared with the same rank"
 }
+
+t_hosts_stuck()
+{
+	local d
+	d=$(ranks_trace hang)
+	"$plain" top --top 3 "$d" 2>/dev/null | grep -q '^STUCK: AllReduce 44 of communicator 4576: rank 1 has not called it 52\.5[0-9]* s after rank 0$'
+	ok $? "top names the collective that waits, and the rank that has not called it"
+	"$plain" top --top 3 --stuck 60 "$d" 2>/dev/null | grep -q STUCK
+	is $? 1 "... not below its limit"
+	"$plain" top --stuck 0.001 "$(ranks_trace sleep)" 2>/dev/null | grep -q STUCK
+	is $? 1 "... nor where all ranks came"
+}

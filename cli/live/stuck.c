@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See stuck.h.  Must never trust a number of a record: anybody may have written it. */
+#include "live/stuck.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "view/term.h"
+
+#define STUCK_COMMUNICATORS	1024u
+#define STUCK_RANKS		1024u	/* of a communicator */
+#define STUCK_FIRST		64u	/* collectives whose first call is kept; a power of two */
+#define STUCK_SHOWN		4u	/* ranks that are named */
+
+struct stuck_rank {
+	uint32_t rank, number;	/* of its last collective */
+};
+
+struct stuck_first {
+	uint32_t number, rank;
+	uint64_t ts;			/* ns */
+	const struct ct_class *class;
+};
+
+struct ct_stuck_communicator {
+	uint64_t id;
+	struct stuck_rank *ranks;
+	uint32_t count, room;
+	uint32_t newest;		/* number */
+	struct stuck_first first[STUCK_FIRST];
+};
+
+int ct_stuck_record(struct ct_stuck *s, const struct ct_record *r)
+{
+	uint32_t number, rank, i;
+	struct ct_stuck_communicator *c;
+	struct stuck_first *first;
+	uint64_t id;
+
+	if (!ct_class_is(r->class, CT_IS_COLLECTIVE) || ct_class_is(r->class, CT_IS_SEND | CT_IS_RECEIVE) ||
+	    !r->fields || ct_record_failed(r) || (r->flags & CT_F_BEGIN))
+		return 0;
+	id = ct_record_quick(r, CT_QUICK_COMMUNICATOR);
+	number = ct_record_quick(r, CT_QUICK_NUMBER);
+	rank = ct_record_quick(r, CT_QUICK_RANK);
+	if (!id || !number)
+		return 0;
+	c = ct_keyed_get(&s->communicators, id);
+	if (!c && s->communicators.count == STUCK_COMMUNICATORS)
+		return 0;
+	c = c ? c : ct_keyed_put(&s->communicators, id);
+	if (!c)
+		return -ENOMEM;
+	for (i = 0; i < c->count && c->ranks[i].rank != rank; i++)
+		;
+	if (i == c->count) {
+		if (i == STUCK_RANKS)
+			return 0;
+		if (!ct_room(c->ranks, c->count, c->room))
+			return -ENOMEM;
+		c->ranks[c->count++] = (struct stuck_rank){ .rank = rank };
+	}
+	if (number > c->ranks[i].number)
+		c->ranks[i].number = number;
+	first = &c->first[number & (STUCK_FIRST - 1)];
+	if (number > first->number || (number == first->number && r->end < first->ts))
+		*first = (struct stuck_first){ number, rank, r->end, r->class };
+	c->newest = number > c->newest ? number : c->newest;
+	return 0;
+}
+
+/* The oldest collective that a rank has not called, of those whose first call is known; NULL: there is none. */
+static const struct stuck_first *stuck_oldest(const struct ct_stuck_communicator *c)
+{
+	uint32_t least = UINT32_MAX;
+
+	for (uint32_t i = 0; i < c->count; i++)
+		least = c->ranks[i].number < least ? c->ranks[i].number : least;
+	if (c->count < 2 || least >= c->newest)
+		return NULL;
+	for (uint32_t number = c->newest - least > STUCK_FIRST ? c->newest - STUCK_FIRST + 1 : least + 1; number <= c->newest; number++)
+		if (c->first[number & (STUCK_FIRST - 1)].number == number)
+			return &c->first[number & (STUCK_FIRST - 1)];
+	return NULL;
+}
+
+static void stuck_text(const struct ct_stuck_communicator *c, const struct stuck_first *first, uint64_t age, char *buf, size_t size)
+{
+	char ranks[96] = "", ns[CT_TERM_TEXT];
+	unsigned int missing = 0;
+	size_t used = 0;
+
+	for (uint32_t i = 0; i < c->count; i++) {
+		if (c->ranks[i].number >= first->number)
+			continue;
+		if (missing++ < STUCK_SHOWN)
+			used += snprintf(ranks + used, sizeof(ranks) - used, "%s%u", missing > 1 ? ", " : "", c->ranks[i].rank);
+		else if (missing == STUCK_SHOWN + 1)
+			snprintf(ranks + used, sizeof(ranks) - used, " ...");
+	}
+	snprintf(buf, size, "%s %u of communicator %04llx: rank%s %s %s not called it %s after rank %u", first->class->name + 4,
+		 first->number, (unsigned long long)c->id >> 48, missing == 1 ? "" : "s", ranks,
+		 missing == 1 ? "has" : "have", ct_term_ns(ns, age), first->rank);
+}
+
+bool ct_stuck_find(const struct ct_stuck *s, unsigned int i, uint64_t now, uint64_t limit, char *buf, size_t size)
+{
+	for (size_t k = 0; k < s->communicators.count; k++) {
+		const struct ct_stuck_communicator *c = &s->communicators.list[k];
+		const struct stuck_first *first = stuck_oldest(c);
+
+		if (!first || now < first->ts || now - first->ts < limit || i--)
+			continue;
+		stuck_text(c, first, now - first->ts, buf, size);
+		return true;
+	}
+	return false;
+}
+
+void ct_stuck_free(struct ct_stuck *s)
+{
+	for (size_t i = 0; i < s->communicators.count; i++)
+		free(s->communicators.list[i].ranks);
+	ct_keyed_free(&s->communicators);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Collectives that some ranks of a job have called and others have not, while it runs.  Memory is bounded by
+ * communicators and ranks.
+ */
+#ifndef CT_CLI_STUCK_H
+#define CT_CLI_STUCK_H
+
+#include <stddef.h>
+
+#include "base/keyed.h"
+#include "trace/record.h"
+
+struct ct_stuck_communicator;
+
+struct ct_stuck {
+	CT_KEYED(struct ct_stuck_communicator) communicators;
+};
+
+/* Takes note of a record; 0 or -ENOMEM. */
+int ct_stuck_record(struct ct_stuck *s, const struct ct_record *r);
+
+/**
+ * ct_stuck_find() - the communicator @i that waits
+ * @now: ns, of the records' clock
+ * @limit: ns: younger collectives do not count
+ * @buf: set to what is to be said: "AllReduce 44 of communicator 4576: rank 1 has not called it 52.5 s after rank 0"
+ *
+ * Return: false: there is none.
+ */
+bool ct_stuck_find(const struct ct_stuck *s, unsigned int i, uint64_t now, uint64_t limit, char *buf, size_t size);
+void ct_stuck_free(struct ct_stuck *s);
+
+#endif
