@@ -11,6 +11,7 @@
 #include "analysis/gpu/coverage.h"
 #include "analysis/program/outliers.h"
 #include "explain/findings.h"
+#include "export/html/job.h"
 #include "export/html/json.h"
 #include "table/short_name.h"
 #include "trace/about/machine.h"
@@ -432,6 +433,9 @@ int ct_html_manifest_write(struct ct_html_manifest *s, struct ct_html_blobs *blo
 	if (rc)
 		return rc;
 	manifest_verdicts(s, out);
+	rc = ct_html_job(s->explain, out);
+	if (rc)
+		return rc;
 	manifest_gpu_missing(s, out);
 	manifest_stages(s, out);
 	rc = manifest_iterations(s, blobs, out);

@@ -3,6 +3,7 @@
 // The first screen: what was run, what limits it, its stages and the findings.
 
 import { button, el, get } from "./dom.js";
+import { jobVerdict, ranks } from "./ranks.js";
 import { at, capital, count, percent, time, who } from "./format.js";
 
 const date = (iso) => {
@@ -73,6 +74,7 @@ function verdict(manifest) {
 		place.append(el("p", { class: "eyebrow" }, "Verdict"), el("p", { class: "verdict-line" }, "No call of libcuda was recorded"));
 		return;
 	}
+	place.append(...jobVerdict(manifest));
 	const main = manifest.verdict ?? list[0];
 	const line = main.limited_by ? /^(limited|no )/.test(main.limited_by) ? capital(main.limited_by) : `Limited by ${main.limited_by}` : "Not limited by one thing";
 	place.append(el("p", { class: "eyebrow" }, list.length > 1 ? `Verdict \u00b7 ${who(main.process, main.pid)}` : "Verdict"),
@@ -201,6 +203,7 @@ export function overview(manifest, jump) {
 	notices(manifest);
 	header(manifest);
 	verdict(manifest);
+	ranks(manifest, jump);
 	stages(manifest, jump);
 	findings(manifest, jump);
 }
