@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The report ranks: the ranks of a job side by side, in their steady states. */
 #include "analysis/ranks/job.h"
+
+#include <string.h>
+
 #include "ranks/clocks.h"
 
 enum { RANK, PID, PROCESS, GPU, STEPS, STEP, COMPUTE, WAITING, MOVING, APP, WAIT, MADE_WAIT, LAST, LATE, LATE_95, CLOCK, COLUMNS };
@@ -55,6 +58,30 @@ static void ranks_row(const struct ct_analysis *a, struct ct_table *t, const str
 	row[LATE_95] = ct_u64(ct_histogram_value(&r->lateness, 950));
 }
 
+/* Ranks may exchange data by other ways than libnccl's calls. */
+static void ranks_not_covered(const struct ct_analysis *a, struct ct_table *t)
+{
+	const struct ct_ranks *ranks = &a->processes->ranks;
+	const struct ct_registry *reg = &a->trace->reg;
+	const char *launcher = "";
+	bool job = false, nvshmem = false;
+
+	for (size_t i = 0; i < ranks->list.count; i++) {
+		job |= ranks->list.list[i].size > 1;
+		launcher = ranks->list.list[i].launcher;
+	}
+	for (uint32_t id = 1; id < reg->strings_count && !nvshmem; id++)
+		nvshmem = reg->strings[id] && strstr(reg->strings[id], "nvshmem");
+	if (job && !a->collectives->parts_count)
+		ct_table_note(t, "The processes are ranks of a job%s%.32s, but made no call of libnccl that was seen: what ranks exchange by "
+			      "MPI, by NVSHMEM or by a libnccl that is linked statically is not covered.", *launcher ? " by " : "", launcher);
+	if (nvshmem)
+		ct_table_note(t, "Kernels of NVSHMEM ran: what ranks exchange by it is not covered.");
+	if (a->collectives->unjoined)
+		ct_table_note(t, "%llu kernels of libnccl belong to no call that was recorded, as those in CUDA graphs: they are in no "
+			      "figure of this table.", (unsigned long long)a->collectives->unjoined);
+}
+
 static int ranks_end(struct ct_analysis *a)
 {
 	struct ct_table *t = ct_analysis_table(a, "ranks", "The ranks of the job, a step of the steady state each", columns, COLUMNS);
@@ -70,6 +97,7 @@ static int ranks_end(struct ct_analysis *a)
 		several |= !a->trace->sources[i].clock.same;
 	for (unsigned int i = 0; several && i < a->trace->sources_count; i++)
 		ct_table_note(t, "Host %s.", ct_clocks_text(&a->trace->sources[i], clock, sizeof(clock)));
+	ranks_not_covered(a, t);
 	if (collectives)
 		ct_table_note(t, "Where a rank has no iterations, a step is a collective.");
 	if (job->measured)

@@ -32,6 +32,7 @@ struct slices {
 	struct ct_slice_tracks tracks;
 	CT_KEYED(struct slices_open) open;
 	CT_KEYED(struct slices_process) processes;
+	const struct ct_processes *known;	/* of the pass: ranks of jobs */
 	struct ct_counters counters;
 	struct ct_names *names;
 	char **kernels;			/* short names of kernels, by the id of their string */
@@ -291,6 +292,23 @@ static int slices_range(struct slices *s, struct ct_slice *slice)
 	return s->sink->end(s->arg, slice);
 }
 
+/* "rank 3: python train.py", of one of several traces with its host. */
+static int slices_name_process(struct slices *s, const struct ct_record *r, const char *text, uint16_t len)
+{
+	int32_t rank = ct_processes_rank(s->known, r->pid);
+	char name[512];
+	int n = 0;
+
+	if (rank < 0 && !r->source)
+		return s->sink->process(s->arg, r->pid, text, len);
+	if (rank >= 0)
+		n = snprintf(name, sizeof(name), "rank %d: ", rank);
+	if (r->source)
+		n += snprintf(name + n, sizeof(name) - n, "%.64s: ", r->source->label);
+	n += snprintf(name + n, sizeof(name) - n, "%.*s", len < 400 ? len : 400, text);
+	return s->sink->process(s->arg, r->pid, name, n);
+}
+
 static int slices_instant(struct slices *s, const struct ct_point *p)
 {
 	const struct ct_record *r = &p->record;
@@ -309,7 +327,7 @@ static int slices_instant(struct slices *s, const struct ct_point *p)
 		if (!process)
 			return -ENOMEM;
 		process->named = len > 0;
-		return len ? s->sink->process(s->arg, r->pid, text, len) : 0;
+		return len ? slices_name_process(s, r, text, len) : 0;
 	}
 	if (r->class->category == CT_CAT_TRACER)
 		return 0;
@@ -339,6 +357,7 @@ static int slices_start(struct ct_analysis *a)
 	s->counters.launches.gpu = s->gpu;
 	s->counts = !only || !(only->partial || only->from);
 	s->names = a->names;
+	s->known = a->processes;
 	s->last = a->trace->reg.start;
 	return s->sink->start(s->arg, a->names, s->gpu);
 }
