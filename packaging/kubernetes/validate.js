@@ -4,32 +4,35 @@
 'use strict';
 
 const fs = require('fs');
-const yaml = require('js-yaml');
-const models = {
-	'v1/Namespace': () => require('kubernetes-models/v1/Namespace').Namespace,
-	'v1/ConfigMap': () => require('kubernetes-models/v1/ConfigMap').ConfigMap,
-	'v1/Pod': () => require('kubernetes-models/v1/Pod').Pod,
-	'apps/v1/DaemonSet': () => require('kubernetes-models/apps/v1/DaemonSet').DaemonSet,
-};
-let faults = 0;
-const fault = (file, what) => {
-	console.log(`${file}: ${what}`);
-	faults++;
-};
 
-for (const file of process.argv.slice(2)) {
-	for (const document of yaml.loadAll(fs.readFileSync(file, 'utf8'))) {
-		const name = `${document.apiVersion}/${document.kind}`;
+const kinds = ['v1/Namespace', 'v1/ConfigMap', 'v1/Pod', 'apps/v1/DaemonSet'];
 
-		if (!models[name]) {
-			fault(file, `no schema of ${name} is asked for`);
-			continue;
-		}
-		try {
-			new (models[name]())(document).validate();
-		} catch (error) {
-			fault(file, `${name}: ${error.message}`);
+async function main(files) {
+	const yaml = await import('js-yaml');
+	let faults = 0;
+	const fault = (file, what) => {
+		console.log(`${file}: ${what}`);
+		faults++;
+	};
+
+	for (const file of files) {
+		for (const document of (yaml.loadAll ?? yaml.default.loadAll)(fs.readFileSync(file, 'utf8'))) {
+			const name = `${document.apiVersion}/${document.kind}`;
+
+			if (!kinds.includes(name)) {
+				fault(file, `no schema of ${name} is asked for`);
+				continue;
+			}
+			const model = (await import(`kubernetes-models/${name}`))[document.kind];
+
+			try {
+				new model(document).validate();
+			} catch (error) {
+				fault(file, `${name}: ${error.message}`);
+			}
 		}
 	}
+	return faults ? 1 : 0;
 }
-process.exit(faults ? 1 : 0);
+
+main(process.argv.slice(2)).then(status => process.exit(status));
