@@ -335,9 +335,10 @@
  * outermost one, and below the node's own number; FUNCTION is the number of a string
  * "LANGUAGE<tab>NAME<tab>FILE"; LINE is 0 if it is not known. Where the outermost frames
  * were left out, the outermost node's function is "(deeper frames)", without a file.
- * A return address of compiled code is the function "native<tab>0xOFFSET<tab><tab>OBJECT<tab>BUILDID",
- * without a line: OFFSET is that of the file OBJECT.  A later string "native<tab>=ADDRESS FUNCTION LINE" says that
- * the function of the number ADDRESS is the line LINE of FUNCTION, "native<tab>NAME<tab>FILE<tab>OBJECT".
+ * A return address of compiled code is the function
+ * "native<tab>0xOFFSET<tab><tab>OBJECT<tab>BUILDID", without a line: OFFSET is that of the file
+ * OBJECT.  A later string "native<tab>=ADDRESS FUNCTION LINE" says that the function of the
+ * number ADDRESS is the line LINE of FUNCTION, "native<tab>NAME<tab>FILE<tab>OBJECT".
  *
  * The recorder may sample threads from outside: the class sample has such a node, and what the
  * thread did.  Samples of a process are in files of their own, s-PID-N, streams of the kind
