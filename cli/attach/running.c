@@ -18,6 +18,7 @@
 #include "base/file.h"
 #include "base/proc.h"
 #include "capture/drain.h"
+#include "trace/directory.h"
 #include "trace/registry.h"
 
 #define LOOK_MS		50
@@ -349,6 +350,20 @@ static void running_follow(struct running *r)
 		running_find(r);
 }
 
+/* Calls of a program that was started here and has ended before it was looked for. */
+static bool running_recorded(const char *path)
+{
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+	bool any = false;
+
+	while (dir && !any && (entry = readdir(dir)))
+		any = ct_stream_kind(entry->d_name) == CT_STREAM_THREAD && strcmp(entry->d_name, CT_LOST_STREAM);
+	if (dir)
+		closedir(dir);
+	return any;
+}
+
 int ct_running_record(struct ct_recording *rec, const struct ct_running *asked, const char *library,
 		      struct ct_error *err)
 {
@@ -419,6 +434,8 @@ int ct_running_record(struct ct_recording *rec, const struct ct_running *asked, 
 	}
 	ct_drain_close(&drain);
 	ct_flight_close(asked->flight);
+	if (!rc && asked->child && running_recorded(rec->dir))
+		rc = 1;
 	if (!rc)
 		rc = ct_fail(err, ESRCH, asked->child ? "the program called no CUDA in that time (--delay, --duration)" :
 							"no process with libcuda was there");

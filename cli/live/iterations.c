@@ -13,6 +13,7 @@
 #define LIVE_THREADS	64u
 #define LIVE_TOKENS	(64u << 10)
 #define LIVE_FIRST	64u	/* tokens, before a pattern is looked for */
+#define LIVE_MANY	(16u << 10)	/* so many say enough */
 #define LIVE_TIMES	64u	/* iterations of which the median is taken */
 #define LIVE_FEWEST	8u
 
@@ -60,12 +61,11 @@ static uint64_t live_median(const struct live_thread *t)
 }
 
 /* The next token, once the pattern is known. */
-static void live_step(struct ct_live_iterations *w, struct live_thread *t, const struct ct_registry *reg,
-		      const struct ct_happening *h)
+static void live_step(struct ct_live_iterations *w, struct live_thread *t, const struct ct_happening *h)
 {
 	uint64_t coarse = ct_token_key(h, CT_TOKEN_COARSE, 0);
 	bool anchor = ct_token_key(h, t->pattern.level, t->key) == t->pattern.anchor;
-	struct ct_live_iteration i = { .pid = t->pid, .tid = t->tid, .begin = reg->start + h->at };
+	struct ct_live_iteration i = { .pid = t->pid, .tid = t->tid, .begin = w->start + h->at };
 
 	t->key = coarse;
 	if (!anchor)
@@ -78,6 +78,22 @@ static void live_step(struct ct_live_iterations *w, struct live_thread *t, const
 	t->begin = i.begin;
 	i.number = ++t->number;
 	w->begun(w->arg, &i);
+}
+
+/*
+ * Layers of a model come again, too, and in a few hundred tokens nothing else may.  So a pattern counts early only
+ * if each time has a wait, as nearly each loop that is worth naming; else when there is a lot that it explains.
+ */
+static bool live_has_waits(const struct live_thread *t, const struct ct_pattern *p)
+{
+	uint64_t waits = 0, anchors = 0, before = 0;
+
+	for (uint32_t i = 0; i < t->count; i++) {
+		waits += t->list[i].kind == CT_HAP_WAIT || t->list[i].kind == CT_HAP_COPY;
+		anchors += ct_token_key(&t->list[i], p->level, before) == p->anchor;
+		before = ct_token_key(&t->list[i], CT_TOKEN_COARSE, 0);
+	}
+	return waits * 4 >= anchors * 3;
 }
 
 /* True: the pattern is known now. */
@@ -94,11 +110,19 @@ static bool live_find(struct live_thread *t)
 	same = found.found && t->pattern.found && found.level == t->pattern.level && found.anchor == t->pattern.anchor;
 	ct_pattern_free(&t->pattern);
 	t->pattern = found;
-	return same;
+	return same && (t->count >= LIVE_MANY || live_has_waits(t, &found));
 }
 
-static void live_collect(struct ct_live_iterations *w, struct live_thread *t, const struct ct_registry *reg,
-			 const struct ct_happening *h)
+static void live_known(struct ct_live_iterations *w, struct live_thread *t)
+{
+	t->known = true;
+	for (uint32_t i = 0; i < t->count; i++)
+		live_step(w, t, &t->list[i]);
+	free(t->list);
+	t->list = NULL;
+}
+
+static void live_collect(struct ct_live_iterations *w, struct live_thread *t, const struct ct_happening *h)
 {
 	if (!t->list)
 		t->list = malloc(LIVE_TOKENS * sizeof(*t->list));
@@ -115,13 +139,8 @@ static void live_collect(struct ct_live_iterations *w, struct live_thread *t, co
 	if (t->count < t->next_try)
 		return;
 	t->next_try *= 2;
-	if (!live_find(t))
-		return;
-	t->known = true;
-	for (uint32_t i = 0; i < t->count; i++)
-		live_step(w, t, reg, &t->list[i]);
-	free(t->list);
-	t->list = NULL;
+	if (live_find(t))
+		live_known(w, t);
 }
 
 void ct_live_iterations_add(struct ct_live_iterations *w, const struct ct_registry *reg, const struct ct_record *r)
@@ -133,6 +152,7 @@ void ct_live_iterations_add(struct ct_live_iterations *w, const struct ct_regist
 	if (r->flags & (CT_F_BEGIN | CT_F_ABANDONED) ||
 	    (kind != CT_HAP_LAUNCH && kind != CT_HAP_GRAPH && kind != CT_HAP_WAIT && kind != CT_HAP_COPY))
 		return;
+	w->start = reg->start;
 	ct_happening_make(reg, r, kind, &h);
 	if (!ct_token_is(&h))
 		return;
@@ -140,9 +160,22 @@ void ct_live_iterations_add(struct ct_live_iterations *w, const struct ct_regist
 	if (!t)
 		return;
 	if (t->known)
-		live_step(w, t, reg, &h);
+		live_step(w, t, &h);
 	else
-		live_collect(w, t, reg, &h);
+		live_collect(w, t, &h);
+}
+
+void ct_live_iterations_end(struct ct_live_iterations *w)
+{
+	for (unsigned int i = 0; i < w->count; i++) {
+		struct live_thread *t = &w->threads[i];
+
+		if (t->known || !t->list)
+			continue;
+		live_find(t);
+		if (t->pattern.found)
+			live_known(w, t);
+	}
 }
 
 void ct_live_iterations_free(struct ct_live_iterations *w)

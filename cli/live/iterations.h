@@ -24,12 +24,15 @@ struct ct_live_iterations {
 	/* An iteration has begun.  Those from before the pattern was known come then, in order. */
 	void (*begun)(void *arg, const struct ct_live_iteration *i);
 	void *arg;
+	uint64_t start;			/* of the trace, ns */
 	struct live_thread *threads;
 	unsigned int count;
 };
 
 /* A record that was written, in the order of its stream. */
 void ct_live_iterations_add(struct ct_live_iterations *w, const struct ct_registry *reg, const struct ct_record *r);
+/* No record comes any more: what was found last counts. */
+void ct_live_iterations_end(struct ct_live_iterations *w);
 void ct_live_iterations_free(struct ct_live_iterations *w);
 
 #endif

@@ -132,5 +132,7 @@ void ct_watch_end(struct ct_watch *w)
 	if (w->running)
 		pthread_join(w->thread, NULL);
 	w->running = false;
+	if (w->iterations.begun)
+		ct_live_iterations_end(&w->iterations);
 	ct_live_iterations_free(&w->iterations);
 }

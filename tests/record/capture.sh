@@ -118,6 +118,8 @@ t_capture_iterations()
 	unset CUDATRACE_CUPTI
 	"$cudatrace" record -q -f -o "$work/trace-early" --capture-range iteration:5-10 -- "$ranged" none 600 >/dev/null 2>"$work/early.said"
 	near 5 10 trace-early "... the first ones, which are over when the pattern is known" || cat "$work/early.said"
+	LAYERS=12 "$cudatrace" record -q -f -o "$work/trace-layers" --capture-range iteration:200-220 -- "$ranged" none 600 >/dev/null 2>"$work/layers.said"
+	near 200 220 trace-layers "... layers of a model, launched by another thread, are no iterations" || cat "$work/layers.said"
 	"$cudatrace" record -q -f -o "$work/trace-few" --capture-range iteration:5000 -- "$ranged" none 600 >/dev/null 2>"$work/few.said"
 	grep -qE '(59.|600) iterations were found, so the trace has the last one only' "$work/few.said"
 	ok $? "... that never come" || cat "$work/few.said"

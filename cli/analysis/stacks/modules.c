@@ -49,6 +49,7 @@ bool ct_stack_foreign(const struct ct_stack_frame *f)
 /* Of compiled code: its package, or "libfoo" of "/usr/lib/libfoo.so.1". */
 static const char *modules_object(const struct ct_stack_frame *f, int *len, bool *package)
 {
+	static const char *const runtimes[] = { "libc", "libstdc++", "libpthread", "libgcc_s" };
 	struct ct_stack_frame object = { .file = f->object, .file_len = f->object_len };
 	const char *name = modules_behind(&object, "-packages/"), *end = f->object + f->object_len;
 
@@ -59,9 +60,10 @@ static const char *modules_object(const struct ct_stack_frame *f, int *len, bool
 	name = name ? name : f->object;
 	for (*len = 0; name + *len < end && !strchr("/.", name[*len]); ++*len)
 		;
-	/* The C library calls nobody: it names what runs only where nothing else does. */
-	if (*len == 4 && !memcmp(name, "libc", 4))
-		*package = false;
+	/* These only start a thread or call back: they name what runs only where nothing else does. */
+	for (unsigned int i = 0; i < sizeof(runtimes) / sizeof(*runtimes); i++)
+		if (*len == (int)strlen(runtimes[i]) && !memcmp(name, runtimes[i], *len))
+			*package = false;
 	return name;
 }
 
