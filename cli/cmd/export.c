@@ -87,7 +87,7 @@ static char *export_help(int key, const char *text, void *input)
 		return (char *)text;
 	fputs(text, out);
 	for (size_t i = 0; i < ct_exporters_count; i++)
-		fprintf(out, "  %-11s %s\n", ct_exporters[i].name, ct_exporters[i].summary);
+		fprintf(out, "  %-11s  %s\n", ct_exporters[i].name, ct_exporters[i].summary);
 	fputs(doc_end, out);
 	return fclose(out) ? (char *)text : all;
 }
@@ -107,7 +107,7 @@ static void export_unknown_format(struct argp_state *state, const char *name)
 static void export_list(void)
 {
 	for (size_t i = 0; i < ct_exporters_count; i++)
-		printf("%-11s %s\n", ct_exporters[i].name, ct_exporters[i].summary);
+		printf("%-11s  %s\n", ct_exporters[i].name, ct_exporters[i].summary);
 }
 
 /* A file that gets its format by its name; anything else that is written to is no file. */

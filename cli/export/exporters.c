@@ -17,13 +17,13 @@
 #include "export/sqlite/sqlite.h"
 
 const struct ct_exporter ct_exporters[] = {
-	{ "jsonl", "a JSON object a line: B and E of calls, I of what has no duration", "jsonl ndjson json",
+	{ "jsonl", "a JSON object a line: B and E of calls, I of instants", "jsonl ndjson json",
 	  CT_EXPORT_STREAM, ct_jsonl_export },
 	{ "html", "one page for a browser or a mail: findings, timeline, reports", "html htm",
 	  CT_EXPORT_STREAM, ct_html_export },
 	{ "perfetto", "Perfetto's own format, a seventh of the size of chrome", "pftrace perfetto-trace",
 	  CT_EXPORT_STREAM, ct_perfetto_export },
-	{ "chrome", "Trace Event JSON, for chrome://tracing and https://ui.perfetto.dev", "json",
+	{ "chrome", "Trace Event JSON, for ui.perfetto.dev and chrome://tracing", "json",
 	  CT_EXPORT_STREAM, ct_chrome_export },
 	{ "sqlite", "a database: tables as nsys has them, all records, the reports", "sqlite sqlite3 db",
 	  CT_EXPORT_FILE, ct_sqlite_export },
@@ -31,7 +31,7 @@ const struct ct_exporter ct_exporters[] = {
 	  CT_EXPORT_STREAM, ct_csv_export },
 	{ "parquet", "that table in files by day and host: DuckDB, ClickHouse, Spark", "parquet",
 	  CT_EXPORT_DIRECTORY, ct_parquet_export },
-	{ "folded", "a line a stack of calls with its ns: flamegraph.pl, speedscope.app", "folded collapsed",
+	{ "folded", "a line a stack with its ns: flamegraph.pl, speedscope.app", "folded collapsed",
 	  CT_EXPORT_STREAM, ct_folded_export },
 	{ "openmetrics", "counters and histograms of the trace, as Prometheus reads them", "prom openmetrics",
 	  CT_EXPORT_STREAM, ct_openmetrics_export },
