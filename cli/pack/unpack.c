@@ -263,6 +263,15 @@ static int unpack_all(struct unpack *u, struct ct_error *err)
 	return rc;
 }
 
+/* Does it begin as what zstd writes? */
+static bool unpack_is_zstd(int fd)
+{
+	static const uint8_t zstd[4] = { 0x28, 0xb5, 0x2f, 0xfd };
+	uint8_t first[4];
+
+	return pread(fd, first, sizeof(first), 0) == (ssize_t)sizeof(first) && !memcmp(first, zstd, sizeof(zstd));
+}
+
 int ct_pack_unpack(const char *file, char dir[PATH_MAX], struct ct_error *err)
 {
 	struct unpack u = { .zstd = ZSTD_createDCtx(), .file = file };
@@ -278,6 +287,8 @@ int ct_pack_unpack(const char *file, char dir[PATH_MAX], struct ct_error *err)
 		rc = ct_fail(err, ENOMEM, "no memory");
 	else if (u.fd < 0)
 		rc = ct_fail(err, errno, "%s: %s", file, strerror(errno));
+	else if (!unpack_is_zstd(u.fd))
+		rc = ct_fail(err, ENOTDIR, "%s: not a directory, and no packed trace; name the one that 'cudatrace record -o' made", file);
 	if (!rc) {
 		unpack_clean();
 		u.dirfd = unpack_make(dir, err);

@@ -51,15 +51,15 @@ t_pack()
 	n=$(stat -c %s "$pack")
 	for size in 0 1 100 $((n / 2)) $((n - 1)); do
 		head -c "$size" "$pack" >"$work/pack-cut.zst"
-		no_pack "a pack cut to $size bytes" "cut short|is no packed trace" "$work/pack-cut.zst"
+		no_pack "a pack cut to $size bytes" "cut short|no packed trace" "$work/pack-cut.zst"
 	done
 	for at in 0 6 200 $((n / 3)) $((n - 2)); do
 		cp "$pack" "$work/pack-hurt.zst"
 		printf '\125\252' | dd of="$work/pack-hurt.zst" bs=1 seek="$at" conv=notrunc status=none
-		no_pack "a pack that is damaged at byte $at" "is no packed trace|cut short" "$work/pack-hurt.zst"
+		no_pack "a pack that is damaged at byte $at" "no packed trace|cut short" "$work/pack-hurt.zst"
 	done
 	head -c 100000 /dev/urandom >"$work/pack-noise.zst"
-	no_pack "noise" "is no packed trace" "$work/pack-noise.zst"
+	no_pack "noise" "not a directory, and no packed trace" "$work/pack-noise.zst"
 	rm -rf "$other" && mkdir -p "$other/t/u-1-0" && ln -s /etc/passwd "$other/t/metadata" && echo x >"$other/t/other"
 	for name in t/other t/metadata t/u-1-0; do
 		tar --zstd -cf "$work/pack-bad.zst" -C "$other" $name
