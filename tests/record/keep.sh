@@ -102,7 +102,7 @@ t_keep_on()
 	refuse "nonsense" "give a time or a size" "$cudatrace" record --keep much -- true
 	refuse "no unit" "give a time or a size" "$cudatrace" record --keep 10 -- true
 	refuse "--on alone" "goes with --keep" "$cudatrace" record --on error -- true
-	refuse "--on something" "takes error and slow" "$cudatrace" record --keep 1s --on sun -- true
+	refuse "--on something" "takes error, slow=TIME" "$cudatrace" record --keep 1s --on sun -- true
 	refuse "a process that is not recorded" "is not recorded" "$cudatrace" snapshot --pid $$
 }
 

@@ -34,7 +34,7 @@ t_pack()
 	ok $? "tar unpacks it, too"
 	refuse "a file that is there" "exists already" "$cudatrace" pack "$work/trace-inference"
 	refuse "a pack of a pack" "is a file: give the directory" "$cudatrace" pack "$pack"
-	refuse "no trace" "No such file" "$cudatrace" pack "$work/nothing"
+	refuse "no trace" "No such file" "$cudatrace" pack "$work/no-such-trace"
 	# A command that was killed leaves what it unpacked; the next one removes it.
 	mkdir -p "$TMPDIR/cudatrace-unpacked-killed" && touch "$TMPDIR/cudatrace-unpacked-killed/metadata"
 	"$cudatrace" report "$pack" >/dev/null 2>&1
