@@ -76,11 +76,12 @@ recorder_stub()
 	chmod 755 "$work/stub"
 }
 
-# recorder CONF-LINE...: the recorder by these lines, in the background
+# recorder CONF-LINE...: the recorder by these lines, in the background; REFUSE: its session does not start
 recorder()
 {
 	rm -rf "$work/state"
 	mkdir -p "$work/state"
+	[ -z "${REFUSE:-}" ] || touch "$work/state/refuse"
 	printf '%s\n' '# comment' '' "directory=$work/state/snapshots" pause=0 "$@" >"$work/recorder.conf"
 	STUB=$work/state CUDATRACE=$work/stub packaging/service/cudatrace-recorder "$work/recorder.conf" 2>"$work/recorder.err" &
 	recorder_pid=$!
@@ -110,8 +111,7 @@ t_service()
 		wait $recorder_pid
 		is "$?,$(wc -l <"$work/recorder.err"),$(cat "$work/state/asked" 2>/dev/null)" "78,1," "a wrong configuration is told: $line" || cat "$work/recorder.err"
 	done
-	recorder
-	touch "$work/state/refuse"
+	REFUSE=1 recorder
 	wait $recorder_pid
 	is $? 78 "a session that does not start ends it" || cat "$work/recorder.err"
 	is "$(sed -n 's/^#\([a-z_]*=.*\)/\1/p' packaging/service/recorder.conf | grep -vxF -e "$(sed -n '/^groups=/,/^directory=/p' packaging/service/cudatrace-recorder | tr -d "'" |
