@@ -57,9 +57,7 @@ static bool recording_is_ours(int dirfd, const char *name)
 	} else if (!strncmp(name, ".metadata.", 10)) {
 		known = name[10] && !name[10 + strspn(name + 10, "0123456789")];
 	} else {
-		known = ct_stream_kind(name) >= 0 || !strcmp(name, CT_METADATA_FILE) ||
-			!strcmp(name, CT_REGISTRY_FILE) || !strcmp(name, CT_LOCK_FILE) ||
-			!strcmp(name, CT_RECORDER_FILE) || ct_is_lost_page(name) ||
+		known = ct_is_trace_file(name) || !strcmp(name, CT_LOCK_FILE) || !strcmp(name, CT_RECORDER_FILE) ||
 			!strcmp(name, CT_LOST_TEMPORARY);
 	}
 	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What is a packed trace, and which files it may hold. */
+/* What is a packed trace. */
 #ifndef CT_CLI_PACK_FILES_H
 #define CT_CLI_PACK_FILES_H
 
@@ -7,8 +7,5 @@
 
 /* Is it a file, and not a directory?  Then it may be a pack. */
 bool ct_pack_is(const char *path);
-
-/* Is it the name of a file of a finished trace? */
-bool ct_pack_takes(const char *name);
 
 #endif

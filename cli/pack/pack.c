@@ -14,8 +14,8 @@
 #include <zstd.h>
 
 #include "base/file.h"
-#include "pack/files.h"
 #include "pack/tar.h"
+#include "trace/directory.h"
 
 #define LEVEL		3	/* of zstd: the next ones gain some percent and take twice the time */
 #define READ_SIZE	(1u << 20)
@@ -92,7 +92,7 @@ static int pack_order(const struct dirent **a, const struct dirent **b)
 
 static int pack_filter(const struct dirent *entry)
 {
-	return ct_pack_takes(entry->d_name);
+	return ct_is_trace_file(entry->d_name);
 }
 
 static int pack_all(struct pack *p, const char *dir, const char *folder, struct ct_error *err)

@@ -20,8 +20,8 @@
 #include <zstd.h>
 
 #include "base/file.h"
-#include "pack/files.h"
 #include "pack/tar.h"
+#include "trace/directory.h"
 #include "view/term.h"
 
 #define PREFIX	"cudatrace-unpacked-"
@@ -246,7 +246,7 @@ static int unpack_all(struct unpack *u, struct ct_error *err)
 		if (rc)
 			return rc;
 		rc = ct_tar_read(head, name, &size);
-		if (rc < 0 || (rc && !ct_pack_takes(name)))
+		if (rc < 0 || (rc && !ct_is_trace_file(name)))
 			return ct_fail(err, EBADMSG, "%s is no packed trace: it holds something else", u->file);
 		if (!rc)
 			break;

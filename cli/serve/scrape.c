@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/sum.h"
 #include "export/openmetrics/metrics.h"
 #include "live/follow.h"
 #include "live/live.h"
@@ -79,8 +80,8 @@ static uint64_t scrape_lost(const char *dir)
 	DIR *d = dir ? opendir(dir) : NULL;
 
 	while (d && (entry = readdir(d)))
-		if (!strncmp(entry->d_name, CT_LOST_PREFIX, strlen(CT_LOST_PREFIX)))
-			lost += ct_lost_read(dir, entry->d_name);
+		if (ct_is_lost_page(entry->d_name))
+			lost = ct_sum(lost, ct_lost_read(dir, entry->d_name));
 	if (d)
 		closedir(d);
 	return lost;
@@ -88,11 +89,10 @@ static uint64_t scrape_lost(const char *dir)
 
 static int scrape_print(void *arg, FILE *out, bool plain)
 {
-	uint64_t lost = 0;
 	struct scrape *s = arg;
+	uint64_t lost = scrape_lost(s->dir);
 	int rc;
 
-	lost = scrape_lost(s->dir);
 	pthread_mutex_lock(&s->lock);
 	rc = ct_metrics_lost(&s->counters, lost);
 	fprintf(out, "# HELP cudatrace_recording 1 while records come, 0 after the recording has ended.\n"

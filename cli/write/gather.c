@@ -12,11 +12,10 @@
 #include "base/file.h"
 #include "trace/directory.h"
 
-/* What is of the trace: its registry, its metadata, its streams, and pages of losses. */
+/* What is of the trace, finished or not. */
 static bool gather_is_wanted(const char *name)
 {
-	return !strcmp(name, CT_REGISTRY_FILE) || !strcmp(name, CT_METADATA_FILE) || ct_stream_kind(name) >= 0 ||
-	       ct_is_lost_page(name) || ct_is_inflight_page(name);
+	return ct_is_trace_file(name) || ct_is_inflight_page(name);
 }
 
 /* A file system that can shares the blocks of both files. */
