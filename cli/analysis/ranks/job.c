@@ -12,7 +12,6 @@
 #include "view/term.h"
 
 #define RANKS_MAX	1024u	/* that are compared: no trace is of as many */
-#define VERDICT_SHARE	5.0	/* % of the steady state of a rank, from which on it is said for whom it waits */
 #define VERDICT_TURNS	10.0
 #define VERDICT_STUCK	3	/* collectives that were never complete, at most one for each communicator */
 #define OPERATIONS_LEAST 8	/* of fewer who comes last is chance */
@@ -678,7 +677,7 @@ bool ct_job_verdict(const struct ct_analysis *a, const struct ct_job *job, unsig
 		ct_job_stuck_text(a, job, i, buf, size);
 		return true;
 	}
-	guilty = ct_job_guilty(job, VERDICT_SHARE);
+	guilty = ct_job_guilty(job, CT_JOB_SHARE);
 	turns = ct_job_turns(job, &waits, &last);
 	if (guilty)
 		ct_job_guilty_text(job, a->collectives, guilty, buf, size);
@@ -690,7 +689,7 @@ bool ct_job_verdict(const struct ct_analysis *a, const struct ct_job *job, unsig
 	else if (stuck || !job_all_ranks(a, job))
 		return false;
 	else
-		snprintf(buf, size, "No rank makes another wait for more than %.0f %% of its steady state%s.", VERDICT_SHARE,
+		snprintf(buf, size, "No rank makes another wait for more than %.0f %% of its steady state%s.", CT_JOB_SHARE,
 			 job->measured ? "" : ", by the times of the calls: how long kernels waited is known with --gpu only");
 	return true;
 }

@@ -73,6 +73,9 @@ struct ct_job {
 /* Its state is a struct ct_job, complete when it has ended. */
 extern const struct ct_analyser ct_job_analyser;
 
+/* % of the steady state of a rank, from which on it is said for whom it waits. */
+#define CT_JOB_SHARE	5.0
+
 /*
  * The rank that makes another wait longest, if that is at least @share % of the other's steady state more
  * than the other makes it wait; NULL: none does.

@@ -111,7 +111,7 @@ int ct_html_job(const struct ct_explain *x, struct ct_out *out)
 		ct_out_text(out, "\"job\":null,\n");
 		return 0;
 	}
-	guilty = ct_job_guilty(job, 5);
+	guilty = ct_job_guilty(job, CT_JOB_SHARE);
 	ranks = job->count < JOB_RANKS ? job->count : JOB_RANKS;
 	ct_out_text(out, "\"job\":{\"texts\":[");
 	for (unsigned int i = 0; i < JOB_TEXTS && ct_job_verdict(x->analysis, job, i, text, sizeof(text)); i++)
