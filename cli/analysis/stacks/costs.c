@@ -110,10 +110,8 @@ static uint64_t costs_part(const struct ct_analysis *a, const struct ct_span *sp
 static int costs_put(struct ct_stack_costs *s, uint32_t node, uint64_t part, const struct ct_stack_cost *cost, uint64_t from,
 		     uint64_t to)
 {
-	struct ct_stack_sum *sum = ct_keyed_get_pair(&s->sums, node, part);
+	struct ct_stack_sum *sum = ct_keyed_put_pair(&s->sums, node, part);
 
-	if (!sum)
-		sum = ct_keyed_put_pair(&s->sums, node, part);
 	if (!sum)
 		return -ENOMEM;
 	ct_stack_cost_add(&sum->cost, cost);

@@ -22,7 +22,7 @@ struct graph_made {
 	uint64_t number;		/* in the order of captures, from 1 */
 	uint32_t pid;
 	bool whole;			/* all of its launches are known */
-	uint32_t first, kernels;	/* among the launches that were captured */
+	uint32_t first, kernels;	/* where among the launches that were captured; others may come between */
 	uint64_t launches, gpu;		/* of the graph; ns */
 	uint32_t replay;		/* the stack of its last launch */
 };
@@ -73,10 +73,8 @@ static uint64_t graph_stream(const struct ct_record *r)
 static int graph_begins(struct graph_lines *s, const struct ct_span *span)
 {
 	struct graph_made *made = ct_keyed_put(&s->graphs, s->graphs.count + 1);
-	struct graph_handle *open = ct_keyed_get_pair(&s->captured, graph_stream(span->record), span->pid);
+	struct graph_handle *open = ct_keyed_put_pair(&s->captured, graph_stream(span->record), span->pid);
 
-	if (!open)
-		open = ct_keyed_put_pair(&s->captured, graph_stream(span->record), span->pid);
 	if (!made || !open)
 		return -ENOMEM;
 	made->pid = span->pid;
@@ -91,9 +89,7 @@ static int graph_ends(struct graph_lines *s, const struct ct_span *span)
 
 	if (!open)
 		return 0;
-	ended = ct_keyed_get_pair(&s->ended, span->tid, span->pid);
-	if (!ended)
-		ended = ct_keyed_put_pair(&s->ended, span->tid, span->pid);
+	ended = ct_keyed_put_pair(&s->ended, span->tid, span->pid);
 	if (!ended)
 		return -ENOMEM;
 	ended->number = open->number;
@@ -103,12 +99,9 @@ static int graph_ends(struct graph_lines *s, const struct ct_span *span)
 
 static int graph_instantiated(struct graph_lines *s, const struct ct_span *span)
 {
-	struct graph_handle *ended = ct_keyed_get_pair(&s->ended, span->tid, span->pid), *exec;
-	uint64_t handle = ct_record_quick(span->record, CT_QUICK_GRAPH);
+	struct graph_handle *ended = ct_keyed_get_pair(&s->ended, span->tid, span->pid);
+	struct graph_handle *exec = ct_keyed_put_pair(&s->execs, ct_record_quick(span->record, CT_QUICK_GRAPH), span->pid);
 
-	exec = ct_keyed_get_pair(&s->execs, handle, span->pid);
-	if (!exec)
-		exec = ct_keyed_put_pair(&s->execs, handle, span->pid);
 	if (!exec)
 		return -ENOMEM;
 	/* 0: of a graph that was made otherwise. */
@@ -151,6 +144,8 @@ static int graph_kernel(struct ct_analysis *a, const struct ct_span *span)
 	}
 	if (!ct_room(s->list, s->count, s->room))
 		return -ENOMEM;
+	if (!made->kernels)
+		made->first = s->count;
 	s->list[s->count++] = (struct graph_captured){ span->stack, ct_record_kernel(span->record, &a->trace->reg), made->number };
 	made->kernels++;
 	return 0;
@@ -243,8 +238,7 @@ static struct ct_cell graph_words(struct ct_table *t, const struct ct_stack_fram
 {
 	char text[300];
 
-	ct_stack_line(f, text, sizeof(text));
-	return ct_format(t, "%.*s", (int)strcspn(text, " "), text);
+	return ct_text(t, ct_stack_place(f, text, sizeof(text)));
 }
 
 /* The rows of a graph; @nodes: its kernels on the GPU in their order, NULL: not known, or not as many. */
@@ -257,7 +251,7 @@ static int graph_rows(struct ct_analysis *a, struct ct_table *t, const struct gr
 	uint32_t node;
 	char text[200];
 
-	for (unsigned int i = 0; i < s->count; i++) {
+	for (unsigned int i = made->first; index < made->kernels; i++) {
 		struct graph_row *row;
 
 		if (s->list[i].number != made->number)
@@ -298,14 +292,16 @@ static bool graph_agrees(const struct graph_lines *s, const struct graph_made *m
 {
 	size_t index = 0;
 
-	for (unsigned int i = 0; i < s->count && index <= count; i++) {
+	if (made->kernels != count)
+		return false;
+	for (unsigned int i = made->first; index < count; i++) {
 		if (s->list[i].number != made->number)
 			continue;
-		if (index == count || !s->list[i].kernel || s->list[i].kernel != nodes[index].kernel)
+		if (!s->list[i].kernel || s->list[i].kernel != nodes[index].kernel)
 			return false;
 		index++;
 	}
-	return index == count && count;
+	return true;
 }
 
 static int graph_end(struct ct_analysis *a)

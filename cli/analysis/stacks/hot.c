@@ -53,20 +53,6 @@ static bool hot_package(const struct ct_registry *reg, uint32_t node, uint32_t o
 	return found;
 }
 
-/* Keeps the package that has most of the line, if one has more than half. */
-static void hot_vote(struct ct_hot_line *line, const char *name, int len, uint64_t value)
-{
-	if (line->package_len == len && !strncmp(line->package, name, len)) {
-		line->package_value += value;
-	} else if (line->package_value >= value) {
-		line->package_value -= value;
-	} else {
-		line->package = name;
-		line->package_len = len;
-		line->package_value = value - line->package_value;
-	}
-}
-
 static int hot_compare(const void *a, const void *b)
 {
 	const struct ct_hot_line *x = a, *y = b;
@@ -106,32 +92,49 @@ int ct_hot_lines(struct ct_hot *hot, const struct ct_stack_costs *costs, const s
 			line->samples += sum->cost.of[CT_COST_STATE + k];
 		}
 		if (hot_package(reg, sum->node, node, &package, &package_len))
-			hot_vote(line, package, package_len, value);
+			ct_module_vote(&line->package, package, package_len, value);
 		else
-			hot_vote(line, "", 0, value);
+			ct_module_vote(&line->package, "", 0, value);
 	}
 	ct_keyed_sort(&hot->lines, hot_compare);
 	return 0;
 }
 
+/* Behind the last slash. */
+static int hot_base(const char **name, int len)
+{
+	int folders = len;
+
+	while (folders && (*name)[folders - 1] != '/')
+		folders--;
+	*name += folders;
+	return len - folders;
+}
+
+const char *ct_stack_place(const struct ct_stack_frame *f, char *buf, size_t size)
+{
+	bool object = !f->file_len && f->object_len;
+	const char *name = object ? f->object : f->file;
+	int len = hot_base(&name, object ? f->object_len : f->file_len);
+
+	if (object || !f->line)
+		snprintf(buf, size, "%.*s", len, name);
+	else
+		snprintf(buf, size, "%.*s:%u", len, name, f->line);
+	return buf;
+}
+
 const char *ct_stack_line(const struct ct_stack_frame *f, char *buf, size_t size)
 {
-	int folders = f->file_len;
+	char place[300];
 
-	while (folders && f->file[folders - 1] != '/')
-		folders--;
-	if (!f->file_len && f->object_len) {
-		int object = f->object_len;
-
-		while (object && f->object[object - 1] != '/')
-			object--;
-		snprintf(buf, size, "%.*s (%.*s)", f->name_len, f->name, f->object_len - object, f->object + object);
-	} else if (!f->file_len)
-		snprintf(buf, size, "%.*s", f->name_len, f->name);
-	else if (!f->line)
-		snprintf(buf, size, "%.*s (%.*s)", f->file_len - folders, f->file + folders, f->name_len, f->name);
+	ct_stack_place(f, place, sizeof(place));
+	if (f->file_len)
+		snprintf(buf, size, "%s (%.*s)", place, f->name_len, f->name);
+	else if (f->object_len)
+		snprintf(buf, size, "%.*s (%s)", f->name_len, f->name, place);
 	else
-		snprintf(buf, size, "%.*s:%u (%.*s)", f->file_len - folders, f->file + folders, f->line, f->name_len, f->name);
+		snprintf(buf, size, "%.*s", f->name_len, f->name);
 	return buf;
 }
 
@@ -192,8 +195,8 @@ const char *ct_hot_text(const struct ct_hot *hot, const struct ct_registry *reg,
 			break;
 		used += snprintf(buf + used, size - used, "%s%.0f %% %s%s", i ? ", " : "", share, before ? "before " : "",
 				 ct_stack_line(&f, words, sizeof(words)));
-		if (used < size && line->package_len && !before)
-			used += snprintf(buf + used, size - used, " in %.*s", line->package_len, line->package);
+		if (used < size && line->package.len && !before)
+			used += snprintf(buf + used, size - used, " in %.*s", line->package.len, line->package.name);
 		for (unsigned int k = 0; k < CT_SAMPLE_STATES && used < size && which & HOT_SAMPLED; k++)
 			if (k != CT_SAMPLE_RUNNING && line->states[k] * 2 > line->samples)
 				used += snprintf(buf + used, size - used, " %s", ct_sample_words[k]);

@@ -15,9 +15,7 @@ struct ct_hot_line {
 	uint64_t value;
 	uint64_t samples, states[CT_SAMPLE_STATES];
 	/* What most of it is inside, of libraries, by majority: a folder of Python's packages. */
-	const char *package;
-	int package_len;
-	uint64_t package_value;
+	struct ct_module_vote package;
 };
 
 struct ct_hot {
@@ -32,6 +30,9 @@ int ct_hot_lines(struct ct_hot *hot, const struct ct_stack_costs *costs, const s
 
 /* The innermost frame that is the program's own, or else the innermost of all; false: there is none. */
 bool ct_stack_own(const struct ct_registry *reg, uint32_t node, struct ct_stack_frame *f, uint32_t *own);
+
+/* "train.py:12" into @buf, or "libfoo.so.1": the number is not to be cut with the end of a long path. */
+const char *ct_stack_place(const struct ct_stack_frame *f, char *buf, size_t size);
 
 /* "train.py:12 (step)" into @buf; of the file the name alone. */
 const char *ct_stack_line(const struct ct_stack_frame *f, char *buf, size_t size);

@@ -25,9 +25,7 @@ struct lines_line {
 	uint32_t seen;			/* the last stack that counted, index + 1 */
 	struct ct_stack_cost self, total;
 	/* The library that most of its own time is in, by majority. */
-	const char *inside;
-	int inside_len;
-	uint64_t inside_value;
+	struct ct_module_vote inside;
 };
 
 struct lines_module {
@@ -110,23 +108,6 @@ static double lines_share(uint64_t part, uint64_t all)
 	return all ? 100.0 * part / all : 0;
 }
 
-/* "train.py:12": the number is not to be cut with the end of a long path. */
-static struct ct_cell lines_words(struct ct_table *t, const struct ct_stack_frame *f)
-{
-	int folders = f->file_len;
-
-	while (folders && f->file[folders - 1] != '/')
-		folders--;
-	if (!f->file_len && f->object_len) {
-		for (folders = f->object_len; folders && f->object[folders - 1] != '/';)
-			folders--;
-		return ct_format(t, "%.*s", f->object_len - folders, f->object + folders);
-	}
-	if (!f->line)
-		return ct_format(t, "%.*s", f->file_len - folders, f->file + folders);
-	return ct_format(t, "%.*s:%u", f->file_len - folders, f->file + folders, f->line);
-}
-
 /* ------------------------------------------------------------------ lines --- */
 
 enum { L_SHARE, L_TOTAL, L_SELF, L_APP, L_ERROR, L_WAITS, L_CUDA, L_BEFORE, L_SAMPLES, L_CALLS, L_CALLS_TOTAL, L_LAUNCHES, L_GPU, L_BYTES, L_LINE, L_FUNCTION,
@@ -170,32 +151,14 @@ static struct lines_line *lines_line(struct lines *s, const struct ct_fold *fold
 {
 	uint32_t module = fold->frames ? lines_module(s, fold) : 0;
 	uint64_t key = fold->frames ? module : (uint64_t)fold->f.function << 32 | fold->f.line;
-	struct lines_line *line = ct_keyed_get_pair(&s->lines, key, fold->frames != 0);
+	struct lines_line *line;
 
 	if (module == UINT32_MAX)
 		return NULL;
-	if (!line)
-		line = ct_keyed_put_pair(&s->lines, key, fold->frames != 0);
+	line = ct_keyed_put_pair(&s->lines, key, fold->frames != 0);
 	if (line)
 		line->node = fold->node;
 	return line;
-}
-
-/* As of a vote: who has more than half stays. */
-static void lines_inside(struct lines_line *line, const struct ct_fold *fold, uint64_t value)
-{
-	const char *name = fold ? fold->module : "";
-	int len = fold ? fold->module_len : 0;
-
-	if (line->inside_len == len && !memcmp(line->inside ? line->inside : "", name, len)) {
-		line->inside_value += value;
-	} else if (line->inside_value >= value) {
-		line->inside_value -= value;
-	} else {
-		line->inside = name;
-		line->inside_len = len;
-		line->inside_value = value - line->inside_value;
-	}
 }
 
 /* Adds a stack's cost to each of its lines; that of libraries to the line that called them. */
@@ -218,7 +181,8 @@ static int lines_stack(struct ct_analysis *a, const struct ct_stack_sum *stack, 
 			return -ENOMEM;
 		if (first) {
 			ct_stack_cost_add(&line->self, &stack->cost);
-			lines_inside(line, i ? &s->folds[i - 1] : NULL, lines_time(&stack->cost));
+			ct_module_vote(&line->inside, i ? s->folds[i - 1].module : "", i ? s->folds[i - 1].module_len : 0,
+				       lines_time(&stack->cost));
 		}
 		first = false;
 		/* A line that calls itself. */
@@ -235,17 +199,17 @@ static void lines_where(struct ct_analysis *a, struct ct_table *t, const struct 
 {
 	struct lines *s = a->state;
 	const struct lines_module *m = line->module ? &s->modules[line->key] : NULL;
-	char text[160];
+	char place[300], text[160];
 
 	if (m) {
 		row[L_LINE] = m->len ? ct_format(t, "in %.*s", m->len, m->name) : ct_text(t, "in generated code");
 		return;
 	}
-	row[L_LINE] = lines_words(t, f);
+	row[L_LINE] = ct_text(t, ct_stack_place(f, place, sizeof(place)));
 	row[L_FILE] = ct_format(t, "%.*s", f->file_len, f->file);
 	row[L_FUNCTION] = ct_format(t, "%.*s", f->name_len, f->name);
-	if (line->inside_len)
-		row[L_INSIDE] = ct_format(t, "%.*s", line->inside_len, line->inside);
+	if (line->inside.len)
+		row[L_INSIDE] = ct_format(t, "%.*s", line->inside.len, line->inside.name);
 	if (*ct_source_text(&s->sources, &a->trace->reg, f, text, sizeof(text)))
 		row[L_SOURCE] = ct_text(t, text);
 }

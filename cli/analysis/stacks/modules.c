@@ -86,6 +86,17 @@ const char *ct_stack_module(const struct ct_stack_frame *f, int *len, bool *pack
 	return name ? name : f->file;
 }
 
+void ct_module_vote(struct ct_module_vote *v, const char *name, int len, uint64_t value)
+{
+	if (v->len == len && (!len || !memcmp(v->name, name, len))) {
+		v->value += value;
+	} else if (v->value >= value) {
+		v->value -= value;
+	} else {
+		*v = (struct ct_module_vote){ name, len, value - v->value };
+	}
+}
+
 bool ct_stack_folded(const struct ct_report_filter *filter, const struct ct_stack_frame *f)
 {
 	char name[256];

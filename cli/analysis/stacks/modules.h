@@ -18,6 +18,15 @@ bool ct_stack_foreign(const struct ct_stack_frame *f);
  */
 const char *ct_stack_module(const struct ct_stack_frame *f, int *len, bool *package);
 
+/* Which name has more than half, if one has: of those with a value that came one by one. */
+struct ct_module_vote {
+	const char *name;
+	int len;
+	uint64_t value;
+};
+
+void ct_module_vote(struct ct_module_vote *v, const char *name, int len, uint64_t value);
+
 /* Are the lines of this frame not shown one by one?  They are if the filter's modules match its library. */
 bool ct_stack_folded(const struct ct_report_filter *filter, const struct ct_stack_frame *f);
 

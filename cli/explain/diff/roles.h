@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The processes of two traces that have the same role: the same rank of a job, the same command line but for its
- * numbers, else the same program, in the order in which they began; what is left, in that order.
+ * numbers, else the same program, in the order in which they began; the others, in that order.
  */
 #ifndef CT_CLI_DIFF_ROLES_H
 #define CT_CLI_DIFF_ROLES_H

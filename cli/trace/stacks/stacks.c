@@ -16,9 +16,7 @@ int ct_stacks_note(struct ct_stacks *s, const struct ct_record *r, uint64_t who)
 
 	if (s->calls.count >= STACKS_CALLS)
 		ct_stacks_free(s);
-	of = ct_keyed_get_pair(&s->calls, op, who);
-	if (!of)
-		of = ct_keyed_put_pair(&s->calls, op, who);
+	of = ct_keyed_put_pair(&s->calls, op, who);
 	if (!of)
 		return -ENOMEM;
 	of->node = ct_record_quick(r, CT_QUICK_STACK);
