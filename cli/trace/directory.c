@@ -67,12 +67,6 @@ bool ct_is_lost_page(const char *name)
 	       !name[n + strspn(name + n, "0123456789")];
 }
 
-bool ct_is_trace_file(const char *name)
-{
-	return !strcmp(name, CT_REGISTRY_FILE) || !strcmp(name, CT_METADATA_FILE) || ct_stream_kind(name) >= 0 ||
-	       ct_is_lost_page(name);
-}
-
 int ct_stream_of_page(char *stream, size_t size, const char *page)
 {
 	if (!ct_is_inflight_page(page) ||

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #define CT_REGISTRY_FILE	".registry"
 #define CT_METADATA_FILE	"metadata"
@@ -25,12 +26,16 @@ int ct_stream_kind(const char *name);
 /* Is it the stream of a process's states of the GPU, which is short, and not one of what the GPU did? */
 bool ct_stream_is_gpu_states(const char *name);
 
-/* Is it a file that a finished trace has: its registry, its metadata, a stream, a page of lost records? */
-bool ct_is_trace_file(const char *name);
-
 /* Is it a page of in-flight calls, or one of lost records? */
 bool ct_is_inflight_page(const char *name);
 bool ct_is_lost_page(const char *name);
+
+/* Is it a file that a finished trace has: its registry, its metadata, a stream, a page of lost records? */
+static inline bool ct_is_trace_file(const char *name)
+{
+	return !strcmp(name, CT_REGISTRY_FILE) || !strcmp(name, CT_METADATA_FILE) || ct_stream_kind(name) >= 0 ||
+	       ct_is_lost_page(name);
+}
 
 /*
  * The stream of the thread that @page is of: u-PID-N of .open-PID-N, and back.
