@@ -121,9 +121,7 @@ t_mutations() {
 }
 
 for t in $parts; do
-	START=${EPOCHREALTIME/./}
-	"$t"
-	echo "# $t took $(((${EPOCHREALTIME/./} - START) / 1000)) ms"
+	run_part "$t" "$t"
 done
 echo "1..$NUMBER"
 [ $FAILED = 0 ]
