@@ -8,7 +8,7 @@
  *	registry stop COMMAND	a process makes its first calls; it is stopped before and after
  *				each system call of the library, as only these change what
  *				others see of the registry, while COMMAND (by sh) runs and
- *				succeeds.  Prints how often
+ *				succeeds (of many equal ones in a row, the first).  Prints how often
  *	registry kill COMMAND	processes of which the n-th is killed at the n-th of these
  *				places, and COMMAND after each.  Prints how many
  *	registry lease FILE	takes a write lease on FILE, prints a line, and waits
@@ -38,6 +38,7 @@
 #include <unistd.h>
 
 #define KERNELS		200
+#define REPEATS		8
 
 #define DIE(...)	do { fprintf(stderr, "registry: " __VA_ARGS__); fputc('\n', stderr); exit(1); } while (0)
 
@@ -131,10 +132,16 @@ static void start(void)
 	fclose(f);
 }
 
-/* Goes on to the next begin or end of a system call of the library; false: it has ended. */
+/*
+ * Goes on to the next begin or end of a system call of the library; false: it has ended.  A call that
+ * follows itself, as reads of the registry do, counts REPEATS times: whoever runs meanwhile adds lines to
+ * the registry, and it would be read for ever.
+ */
 static bool step(void)
 {
 	struct user_regs_struct r;
+	static unsigned long last;
+	static int repeats;
 
 	do {
 		if (ptrace(PTRACE_SYSCALL, child, 0, 0) || waitpid(child, &status, 0) != child)
@@ -143,7 +150,9 @@ static bool step(void)
 			return false;
 		if (ptrace(PTRACE_GETREGS, child, 0, &r))
 			DIE("no registers");
-	} while (r.rip < from || r.rip >= to);
+		repeats = r.rip == last ? repeats + 1 : 0;
+		last = r.rip;
+	} while (r.rip < from || r.rip >= to || repeats >= 2 * REPEATS);
 	return true;
 }
 

@@ -301,14 +301,20 @@ static int status;
  */
 static void hide_sequence(bool hide)
 {
-	static unsigned long hidden;
+	static unsigned long hidden, field;
+	static pid_t of;	/* the process that has it there */
 	struct { unsigned long address; unsigned size, signature, flags, pad; } rseq;
-	unsigned long field, now;
+	unsigned long now;
 
-	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, child, sizeof(rseq), &rseq) != sizeof(rseq) ||
-	    !rseq.address)
-		return;
-	field = rseq.address + 8;	/* struct rseq: rseq_cs */
+	/* It is asked for each instruction until there is one, and then stays. */
+	if (of != child) {
+		if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, child, sizeof(rseq), &rseq) != sizeof(rseq) ||
+		    !rseq.address)
+			return;
+		field = rseq.address + 8;	/* struct rseq: rseq_cs */
+		hidden = 0;
+		of = child;
+	}
 	if (!hide) {
 		if (hidden)
 			ptrace(PTRACE_POKEDATA, child, field, hidden);

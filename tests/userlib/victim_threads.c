@@ -268,17 +268,22 @@ int jumped_to(void)
 static volatile int handled;
 
 /*
- * One signal after the other, so that what they interrupt goes on in between: a packet has
- * room for some twenty calls of handlers in the middle of a record.
+ * A signal SIGNAL_US microseconds from now, or a few more: in one of the next hundred calls.  A much
+ * shorter time would end before the first of them begins.
  */
-static struct itimerval soon = { .it_value = { 0, 50 } };
+static void signal_soon(void)
+{
+	const char *least = getenv("SIGNAL_US");
+	struct itimerval soon = { .it_value = { 0, (least ? atoi(least) : 12) + handled % 16 } };
+
+	setitimer(ITIMER_REAL, &soon, NULL);
+}
 
 static void handler(int sig)
 {
 	(void)sig;
 	set_current((void *)2);
 	handled++;
-	setitimer(ITIMER_REAL, &soon, NULL);
 }
 
 int signals(void)
@@ -287,7 +292,7 @@ int signals(void)
 	char above[1 << 16];
 	stack_t alt = { .ss_sp = above, .ss_size = sizeof(above) };
 	struct sigaction sa = { .sa_handler = handler, .sa_flags = SA_RESTART };
-	int own = 0;
+	int own = 0, seen = -1;
 
 	load();
 	set_current = GET(cuCtxSetCurrent);
@@ -296,13 +301,18 @@ int signals(void)
 		sa.sa_flags |= SA_ONSTACK;
 	}
 	sigaction(SIGALRM, &sa, NULL);
-	setitimer(ITIMER_REAL, &soon, NULL);
-	while (handled < 3000 && own < 2000000) {
+	while (handled < 3000) {
+		/*
+		 * One signal after the other, and what it interrupted goes on in between: a packet has
+		 * room for some twenty calls of handlers in the middle of a record.
+		 */
+		if (handled != seen) {
+			seen = handled;
+			signal_soon();
+		}
 		set_current((void *)1);
 		own++;
 	}
-	soon.it_value.tv_usec = 0;
-	setitimer(ITIMER_REAL, &soon, NULL);
 	CHECK(GET(cuMockCount)() == own + handled);
 	printf("calls %d\n", own + handled);
 	return 0;
@@ -318,15 +328,13 @@ static void jumping_handler(int sig)
 
 int signal_jumps(void)
 {
-	struct itimerval tv = { .it_value = { 0, 200 } };
-
 	load();
 	set_current = GET(cuCtxSetCurrent);
 	signal(SIGALRM, jumping_handler);
 	cudatrace_note("before");
 	while (handled < 2000) {
 		if (!sigsetjmp(jump, 1)) {
-			setitimer(ITIMER_REAL, &tv, NULL);
+			signal_soon();
 			for (;;)
 				set_current((void *)1);
 		}
