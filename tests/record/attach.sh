@@ -50,7 +50,7 @@ every_call()
 
 t_attach()
 {
-	start_running attach 6
+	start_running attach 6 200
 	attach trace-attach 0.3
 	is $? 0 "attach: record --pid" || cat "$work/trace-attach.said"
 	grep -qE "recording record-running\[$pid\].* stood still for [0-9.]+ ms" "$work/trace-attach.said"
@@ -121,7 +121,7 @@ t_attach_killed()
 {
 	# With --gpu: CUPTI's records have nowhere to go then.
 	export CUDATRACE_CUPTI=$PWD/build/tests/sim/cupti/libcupti.so.13
-	start_running attach_killed 3
+	start_running attach_killed 3 30
 	unset CUDATRACE_CUPTI
 	"$cudatrace" record -q -f -o "$work/trace-attach-killed" --gpu --pid $pid 2>"$work/attach_killed.said" &
 	local recorder=$!
@@ -143,7 +143,7 @@ t_attach_killed()
 # The program ends, execs or forks meanwhile.
 t_attach_ends()
 {
-	start_running attach_ends 4
+	start_running attach_ends 4 30
 	"$cudatrace" record -q -f -o "$work/trace-ends" --pid $pid 2>"$work/trace-ends.said" &
 	local recorder=$!
 	wait_until grep -q 'stood still' "$work/trace-ends.said"
@@ -153,12 +153,12 @@ t_attach_ends()
 	every_call trace-ends
 	ok $? "... with all calls"
 	# All of them.
-	start_running attach_all 2
+	start_running attach_all 2 30
 	local first=$pid
 	"$cudatrace" record -q -f -o "$work/trace-all" --all 2>"$work/trace-all.said" &
 	recorder=$!
 	wait_until grep -q "recording record-running\[$first\]" "$work/trace-all.said"
-	start_running attach_all_2 2
+	start_running attach_all_2 2 30
 	wait_until grep -q "recording record-running\[$pid\]" "$work/trace-all.said"
 	sleep 0.3
 	kill -TERM $recorder
@@ -172,7 +172,7 @@ t_attach_ends()
 
 t_attach_refused()
 {
-	start_running attach_refused 1
+	start_running attach_refused 1 30
 	kill -STOP $pid
 	refuse "a stopped process" "is stopped: kill -CONT" "$cudatrace" record -q -f -o "$work/trace-no" --pid $pid
 	kill -CONT $pid

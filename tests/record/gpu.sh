@@ -138,8 +138,8 @@ t_gpu_numbers()
 
 t_gpu_threads()
 {
-	activity threads --gpu -- "$gpu" threads 2000
-	is "$(gpu_records threads '.name == "gpu_kernel"') $(gpu_records threads '.op == "exec" and .launch_op_id == null')" "8000 0" "four threads, one kernel, one grid: all joined"
+	activity threads --gpu -- "$gpu" threads 500
+	is "$(gpu_records threads '.name == "gpu_kernel"') $(gpu_records threads '.op == "exec" and .launch_op_id == null')" "2000 0" "four threads, one kernel, one grid: all joined"
 	is "$(jq -s '[.[] | select(.name == "gpu_kernel" and .phase == "E")] | group_by(.details.stream_id) | map(map(.launch_tid) | unique | length) | max' "$work/threads.jsonl")" 1 \
 		"each to the thread whose stream it ran in"
 	judge_trace "$work/threads" threads

@@ -61,7 +61,8 @@ t_handover()
 	wait $record
 	is "$?$(calls "$trace")" "0$(($(tail -n 1 "$work/said") + 1))" "all its calls are there"
 	is "$(ls -A "$trace" | grep -v '^u-' | paste -sd,)" ".lost-$(id -u),.registry,metadata,state" "nothing is left beside them"
-	judge_trace "$trace" handover
+	is "$(babeltrace2 "$trace" 2>"$work/handover.bt" | grep -c cuCtxGetDevice)$(cat "$work/handover.bt")" "$(tail -n 1 "$work/said")" \
+		"babeltrace2 reads them, too"
 }
 
 # The recorder stands still, and the program fills many times its slots.

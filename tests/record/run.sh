@@ -114,27 +114,16 @@ t_unseen()
 	# On a machine with the driver only who has it open can have called CUDA, says record.
 	local driver=/dev/nvidiactl
 	[ -r $driver ] || driver=/dev/null
+	# Each runs for as long as the recorder needs to see it, all at the same time.
 	"$cudatrace" record --no-module -o "$work/trace-unseen" -- sh -c '
 		env LD_PRELOAD="$1" sleep 5
-		"$0" --iterations 3' "$inference" "$LD_LIBRARY_PATH/libcuda.so.1" 9<$driver >/dev/null 2>"$work/unseen.err"
-	is "$(grep -c '^  not recorded: CUDA calls of sleep ([0-9]*), which ran without LD_PRELOAD$' "$work/unseen.err")" 1 \
-		"a process that uses libcuda without LD_PRELOAD is named" || cat "$work/unseen.err"
-	tr -s '\n ' ' ' <"$work/unseen.err" | grep -q ' do: .*LAUNCHER cudatrace record PROGRAM'
-	ok $? "and what to do"
-	is "$("$cudatrace" report "$work/trace-unseen" | grep -c 'not recorded')" 1 "in the report, too"
+		"$0" --iterations 3' "$inference" "$LD_LIBRARY_PATH/libcuda.so.1" 9<$driver >/dev/null 2>"$work/unseen.err" &
 	"$cudatrace" record --no-module --inject -o "$work/trace-refused" -- env LD_PRELOAD="$LD_LIBRARY_PATH/libcuda.so.1" \
-		sleep 5 9<$driver >/dev/null 2>"$work/refused.err"
-	is "$(grep -c '^  not recorded: CUDA calls of sleep ([0-9]*), whose libcuda did not load' "$work/refused.err")" 1 \
-		"... and one whose libcuda did not load the library that --inject names" || cat "$work/refused.err"
+		sleep 5 9<$driver >/dev/null 2>"$work/refused.err" &
 	# Nothing of this one comes through the library, as if another one stood before it.
 	"$cudatrace" record --no-module -o "$work/trace-loaded" -- sh -c '
 		LD_PRELOAD=$LD_PRELOAD:$1 sleep 5
-		"$0" --iterations 3' "$inference" "$LD_LIBRARY_PATH/libcuda.so.1" 9<$driver >/dev/null 2>"$work/loaded.err"
-	is "$(grep -c '^  not recorded: CUDA calls of sleep ([0-9]*), if it made any: libcuda was loaded' "$work/loaded.err")$(
-		grep -c '^  not recorded' "$work/loaded.err")" 11 "... and one that has both, and whose calls do not come" ||
-		cat "$work/loaded.err"
-	tr -s '\n ' ' ' <"$work/loaded.err" | grep -q ' do: put libcudatrace.so first in LD_PRELOAD'
-	ok $? "... and what to do"
+		"$0" --iterations 3' "$inference" "$LD_LIBRARY_PATH/libcuda.so.1" 9<$driver >/dev/null 2>"$work/loaded.err" &
 	# In a namespace of its own it is out of sight: LD_PRELOAD would not help.
 	echo 'int plugged;' | cc -x c -fPIC -shared -o "$work/namespaced.so" - -x none -Wl,--no-as-needed "$LD_LIBRARY_PATH/libcuda.so.1"
 	cc -w -D_GNU_SOURCE -x c -o "$work/namespaced" - -ldl <<-'EOF'
@@ -147,7 +136,20 @@ t_unseen()
 	EOF
 	"$cudatrace" record --no-module -o "$work/trace-namespaced" -- sh -c '
 		"$1" "$2"
-		"$0" --iterations 3' "$inference" "$work/namespaced" "$work/namespaced.so" 9<$driver >/dev/null 2>"$work/namespaced.err"
+		"$0" --iterations 3' "$inference" "$work/namespaced" "$work/namespaced.so" 9<$driver >/dev/null 2>"$work/namespaced.err" &
+	wait
+	is "$(grep -c '^  not recorded: CUDA calls of sleep ([0-9]*), which ran without LD_PRELOAD$' "$work/unseen.err")" 1 \
+		"a process that uses libcuda without LD_PRELOAD is named" || cat "$work/unseen.err"
+	tr -s '\n ' ' ' <"$work/unseen.err" | grep -q ' do: .*LAUNCHER cudatrace record PROGRAM'
+	ok $? "and what to do"
+	is "$("$cudatrace" report "$work/trace-unseen" | grep -c 'not recorded')" 1 "in the report, too"
+	is "$(grep -c '^  not recorded: CUDA calls of sleep ([0-9]*), whose libcuda did not load' "$work/refused.err")" 1 \
+		"... and one whose libcuda did not load the library that --inject names" || cat "$work/refused.err"
+	is "$(grep -c '^  not recorded: CUDA calls of sleep ([0-9]*), if it made any: libcuda was loaded' "$work/loaded.err")$(
+		grep -c '^  not recorded' "$work/loaded.err")" 11 "... and one that has both, and whose calls do not come" ||
+		cat "$work/loaded.err"
+	tr -s '\n ' ' ' <"$work/loaded.err" | grep -q ' do: put libcudatrace.so first in LD_PRELOAD'
+	ok $? "... and what to do"
 	is "$(grep -c '^  not recorded: CUDA calls of namespaced ([0-9]*), if it made any: it' "$work/namespaced.err")$(
 		grep -c '^  not recorded' "$work/namespaced.err")" 11 "... and one that has libcuda in a namespace of its own" ||
 		cat "$work/namespaced.err"

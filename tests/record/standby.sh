@@ -6,7 +6,7 @@
 # start_standby NAME THREADS: as start_running, and it stands by
 start_standby()
 {
-	LD_PRELOAD=$PWD/build/libcudatrace.so CUDATRACE_STANDBY=1 "$PWD/build/tests/record-running" "$2" >"$work/$1.out" 2>"$work/$1.err" &
+	LD_PRELOAD=$PWD/build/libcudatrace.so CUDATRACE_STANDBY=1 "$PWD/build/tests/record-running" "$2" 600 30 >"$work/$1.out" 2>"$work/$1.err" &
 	pid=$!
 	until [ -n "$(standby_page)" ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
 }
@@ -109,7 +109,7 @@ t_standby_window()
 {
 	local running=$PWD/build/tests/record-running dir=$work/trace-window
 	export CUDATRACE_CUPTI=$PWD/build/tests/sim/cupti/libcupti.so.13
-	"$cudatrace" record -q -f -o "$dir" --duration 1 --gpu -- "$running" 2 4 >"$work/window.out" 2>"$work/window.err"
+	"$cudatrace" record -q -f -o "$dir" --duration 1 --gpu -- "$running" 2 4 30 >"$work/window.out" 2>"$work/window.err"
 	is $? 0 "record --duration: the program's own status" || cat "$work/window.err"
 	grep -q '^wrong 0$' "$work/window.out"
 	ok $? "... it went on to its end"
@@ -120,7 +120,7 @@ t_standby_window()
 	jq -s -e 'map(select(.layer == "gpu" and .op == "exec" and .phase == "E")) | length > 10' "$dir.jsonl" >/dev/null
 	ok $? "... kernels on the GPU are there"
 	unset CUDATRACE_CUPTI
-	"$cudatrace" record -q -f -o "$dir" --delay 1 --duration 1 -- sh -c "'$running' 2 4; exit 7" >"$work/window.out" 2>"$work/window.err"
+	"$cudatrace" record -q -f -o "$dir" --delay 1 --duration 1 -- sh -c "'$running' 2 4 30; exit 7" >"$work/window.out" 2>"$work/window.err"
 	is $? 7 "record --delay: the status, of a shell that starts the program" || cat "$work/window.err"
 	grep -q 'word LIBRARY' "$work/window.out"
 	is $? 1 "... until then the table's pointers are libcuda's own"
