@@ -176,13 +176,14 @@ t_mcp_hostile()
 # The protocol's own inspector, from npm: mcp_inspector: is it there?  $mcp_without says why not.
 mcp_inspector()
 {
-	local modules=$PWD/build/inspector
+	local modules=${CUDATRACE_CACHE:-$PWD/build/cache}/inspector-$(sha256sum <tests/cli/inspector/package.json | cut -c 1-16)
 	inspector=$modules/node_modules/.bin/mcp-inspector
-	[ -x "$inspector" ] && cmp -s tests/cli/inspector/package.json "$modules/package.json" && return
+	[ ! -e "$modules/complete" ] || return 0
 	command -v npm >/dev/null || { mcp_without="npm is missing"; return 1; }
 	mkdir -p "$modules"
 	cp tests/cli/inspector/package.json "$modules/"
-	(cd "$modules" && timeout $hang npm install --ignore-scripts --no-audit --no-fund) >"$work/npm.log" 2>&1 && [ -x "$inspector" ] && return
+	(cd "$modules" && timeout $hang npm install --ignore-scripts --no-audit --no-fund) >"$work/npm.log" 2>&1 && [ -x "$inspector" ] &&
+		touch "$modules/complete" && return
 	mcp_without="npm can't install it: $(grep -m 1 -i error "$work/npm.log")"
 	return 1
 }
