@@ -20,7 +20,9 @@ unpack_real()
 }
 
 # real: the names of the real traces, unpacked below $work/data.
-real()
+real() { every_real | without_spared; }
+
+every_real()
 {
 	local file name
 	unpack_real
@@ -56,21 +58,18 @@ facts()
 	[ ! -e "$work/data/$1.tsv" ] || return 0
 	mkdir -p "$work/data"
 	"$plain" export -f -o "$work/data/$1.jsonl" "$dir" 2>/dev/null
-	# Lines of begins and of what has no duration are many, and say little.
-	grep '^{' "$work/data/$1.jsonl" | jq -r '
-		def line: if . then gsub("\n"; "\\n") else null end;
+	# Of text, a newline is "\n" then.
+	jq -r '
 		def failed($ioctl): if $ioctl then .result < 0 or (.result_code // 0) < 0 or
 				(.status != null and .status != "NV_OK")
 			elif .layer == "user" then .result_code != null and .result_code != 0 and .result_code != 600
 			else (.result_code // 0) < 0 and .result_code >= -4095 end;
 		(if .details.cmd then .escape // .details.cmd else null end) as $ioctl |
 		(.ts * 1e6 | round) as $ts |
-		if .phase == "B" then
-			"B\t\(.layer)\t\(.type)\t\t\(.name)\t\(.symbol // .name)\t\($ts)\t\(.pid)\t\(.tid)\t\(.op_id)\t\(
-			.depth)\t\t\t0" + "\t" * 14 + "\($ioctl // "")\t0"
-		elif .phase == "I" and .details == {} and .result_code == 0 then
-			"I\t\(.layer)\t\(.type)\t\t\(.name)\t\(.symbol // .name)\t\($ts)\t\(.pid)\t\(.tid)\t\(.op_id)\t\(
-			.depth)\t\t0\t0\t\(.result)" + "\t" * 14 + "0"
+		# Lines of begins are many, and say little.
+		(if .phase == "B" then
+			["B", .layer, .type, "", .name, .symbol // .name, $ts, .pid, .tid, .op_id, .depth, "", "", 0, "",
+			 "", "", "", "", "", "", "", "", "", "", "", "", $ioctl, 0]
 		else
 			.details as $d |
 			[.phase, .layer, .type, .op, .name, .symbol // .name, $ts, .pid, .tid, .op_id, .depth,
@@ -78,10 +77,10 @@ facts()
 			 (if .result_code != null then .result_code elif (.result | type) == "number" then .result
 				else null end),
 			 (if failed($ioctl) then 1 else 0 end), (if .result_code != null then .result else null end),
-			 .size, .direction, (.kernel | line), (.text | line), $d.stream, $d.grid_x, $d.grid_y,
+			 .size, .direction, .kernel, .text, $d.stream, $d.grid_x, $d.grid_y,
 			 $d.grid_z, $d.block_x, $d.block_y, $d.block_z, $d.shared, $ioctl,
-			 (if $d | has("kernel") then 1 else 0 end)] | join("\t")
-		end' | LC_ALL=C tr -d '\200-\377' >"$work/data/$1.tsv"
+			 (if $d | has("kernel") then 1 else 0 end)]
+		end) | @tsv' "$work/data/$1.jsonl" | sed 's/\\\\/\\/g' | tr -d '\200-\377' >"$work/data/$1.tsv"
 }
 
 # distribution: lines "key, value or nothing, 1 if it failed" become lines "key, count, failed,

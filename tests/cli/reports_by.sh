@@ -5,15 +5,17 @@
 # report --by, compared with what awk and sqlite3 make of the rows of the same trace.  Sourced by
 # run.sh; the functions that all need are in reports.sh.
 
-# calls_of NAME: an sqlite3 script that has the rows of export --format csv as table t
+# calls_of NAME: a database that has the rows of export --format csv as table t, made once
 calls_of()
 {
-	local dir
+	local dir file=$work/data/$1.calls
 	dir=$(trace "$1")
-	mkdir -p "$work/data"
-	[ -e "$work/data/$1.calls.csv" ] ||
-		"$plain" export --format csv -f -o "$work/data/$1.calls.csv" "$dir" 2>/dev/null
-	printf '.mode tabs\n.import --csv %s t\n' "$work/data/$1.calls.csv"
+	if [ ! -e "$file.db" ]; then
+		mkdir -p "${file%/*}"
+		"$plain" export --format csv -f -o "$file.csv" "$dir" 2>/dev/null
+		sqlite3 "$file.db" ".import --csv $file.csv t"
+	fi
+	echo "$file.db"
 }
 
 # by NAME "OPTIONS" "COLUMN..." KEY VALUE WHERE: the table of report --by, by its keys' columns, is
@@ -22,10 +24,8 @@ by()
 {
 	local name=$1 options=$2 columns=$3 out=$work/data/$1.by got column unit="${7:-ns}"
 
-	{
-		calls_of "$name"
-		echo "select replace(replace($4, char(10), '\\n'), char(9), ' '), $5, failed from t $6;"
-	} | sqlite3 -batch :memory: 2>/dev/null | LC_ALL=C tr -d '\200-\377' | distribution |
+	sqlite3 -batch -tabs "$(calls_of "$name")" "select replace(replace($4, char(10), '\\n'), char(9), ' '), $5, failed from t $6;" \
+		2>/dev/null | tr -d '\200-\377' | distribution |
 		awk -F'\t' -v OFS='\t' '{ print $1, $2, $3, $4, $5, $6, $7, $8, $9, $10 }' >"$out.want"
 	# shellcheck disable=SC2086
 	"$plain" report --from start $options --format csv "$(trace "$name")" 2>"$out.notes" >"$out.csv"

@@ -409,6 +409,8 @@ t_reports_shares()
 	mkdir -p "$d"
 	while read -r dir; do
 		name=${dir#"$work/data/"}
+		# What is found in each of examples/problems is a test of rules.sh.
+		[[ ! $name =~ ^($spared)$ ]] || continue
 		"$plain" explain --format json "$dir" 2>/dev/null >"$d/explain"
 		"$plain" report --from start --format json stages "$dir" 2>/dev/null >"$d/stages"
 		jq -rn --slurpfile e "$d/explain" --slurpfile s "$d/stages" '
@@ -475,7 +477,7 @@ t_reports_shares()
 			<(jq -c '.findings[] | [.Rule, .Pid, .Finding, ."Cost (ns)", ."Gain (ns)"]' "$d/explain")
 		ok $? "$name: findings of the page"
 	done < <(every_trace)
-	is "$((compared >= 150))" 1 "$compared shares are compared"
+	is "$((compared >= 120))" 1 "$compared shares are compared"
 }
 
 # The main phase is called steady state or execution: no other stage holds most of the launches or most
@@ -518,20 +520,25 @@ t_reports_main_phase()
 # launches.  The GPU's work is its kernels: to copy is what loading weights is.
 t_reports_main_phase_cut()
 {
-	local d=$work/main_cut dir name ms n=0 cuts="2 5 9"
+	local d=$work/main_cut dir name ms all made n=0 cuts="2 5 9"
 
 	# Tenths of the launches.
-	[ -z "${CT_TEST_LONG:-}" ] || cuts="1 2 3 4 5 6 7 8 9 10"
+	[ -z "$full" ] || cuts="1 2 3 4 5 6 7 8 9 10"
 	mkdir -p "$d"
 	while read -r dir; do
 		name=${dir#"$work/data/"}
 		"$plain" report --from start --format csv --top 0 --name 'cu*Launch*' cuda_api_trace "$dir" 2>/dev/null >"$d/launches"
 		csv "$d/launches" "Start (ns)" >"$d/starts"
 		[ -s "$d/starts" ] || continue
-		for ms in $(awk -v cuts="$cuts" '{ at[NR] = $1 } END { n = split(cuts, k); for (i = 1; i <= n; i++) printf "%.3f\n", at[int(1 + (NR - 1) * k[i] / 10)] / 1e6 }' "$d/starts"); do
-			rm -rf "$d/cut"
-			tests/data/cut "$dir" "$d/cut" "$ms"
-			"$plain" report --from start --format json --by process,stage --of kernels stages iterations "$d/cut" 2>/dev/null |
+		mapfile -t all < <(awk -v cuts="$cuts" '{ at[NR] = $1 } END { n = split(cuts, k); for (i = 1; i <= n; i++) printf "%.3f\n", at[int(1 + (NR - 1) * k[i] / 10)] / 1e6 }' "$d/starts" | uniq)
+		made=()
+		for ms in "${all[@]}"; do
+			made+=("$d/cut$ms" "$ms")
+		done
+		rm -rf "$d"/cut*
+		tests/data/cut "$dir" "${made[@]}"
+		for ms in "${all[@]}"; do
+			"$plain" report --from start --format json --by process,stage --of kernels stages iterations "$d/cut$ms" 2>/dev/null |
 				jq -r '
 			def sum(f): map(f) | add // 0;
 			def main: .Stage == "steady" or .Stage == "execution";
@@ -553,7 +560,7 @@ t_reports_main_phase_cut()
 	is "$((n >= 15 * $(wc -w <<<"$cuts")))" 1 "traces are cut at $n places"
 	# The GPU's records reach further than those of the calls: the work has calls, which are not there.
 	while read -r name ms; do
-		rm -rf "$d/cut"
+		rm -rf "$d"/cut*
 		tests/data/cut "$(every_trace | grep "/$name\$")" "$d/cut" "$ms"
 		is "$("$plain" report --from start --format json stages "$d/cut" 2>/dev/null | jq -c 'if type == "array" then . else .stages end |
 			[.[] | select(."GPU Busy (ns)" > 0 and (.Stage | IN("init", "teardown"))) | .Stage]')" '[]' \
@@ -855,7 +862,7 @@ t_reports_summary()
 	# A trace without a record.
 	mkdir -p "$work/bare"
 	cp "$(trace basic)"/.registry "$(trace basic)"/metadata "$work/bare"
-	for name in $(real) basic begin left open bypassed objects gpu memory bare; do
+	for name in $(every_real) basic begin left open bypassed objects gpu memory bare; do
 		dir=$work/bare
 		[ "$name" = bare ] || dir=$(trace "$name")
 		"$plain" report "$dir" >"$work/data/$name.summary" 2>/dev/null
@@ -884,7 +891,7 @@ t_reports_summary()
 		"$(awk -F'\t' '$1 != "B" && $10 != "" && $3 != "syscall" { calls++; l += $4 == "launch"; c += $3 == "transfer" && $4 == "copy" }
 			END { print calls, l, c }' "$work/data/train.tsv")" "summary of train: its figures"
 	# The stages of a process are not longer than what was recorded.
-	for name in $(real); do
+	for name in $(every_real); do
 		"$plain" report --format csv summary "$(trace "$name")" 2>/dev/null | awk -F, '$1 == "duration" { all = $2 }
 			$1 ~ /^stage [a-z]* of [0-9]*$/ { split($1, w, " "); sum[w[4]] += $2 } END { for (p in sum) bad += sum[p] > all; exit bad > 0 || !all }'
 		ok $? "summary of $name: the stages fit the duration"

@@ -10,7 +10,7 @@ csv_same()
 	wanted=$(jsonl_sums "$1") && "$(reader "$1")" export --format csv -f -o "$p.csv" "$traces/$1" 2>/dev/null || return
 	rm -f "$p.db"
 	sqlite3 "$p.db" ".import --csv $p.csv t" && sqlite3 -separator ' ' "$p.db" "$table_sums" >"$p.sums" || return
-	sed 's/ \([0-9]*\)\.0\>/ \1/g' "$p.sums" | LC_ALL=C sort >"$p.got"
+	sed 's/ \([0-9]*\)\.0\>/ \1/g' "$p.sums" | sort >"$p.got"
 	cmp -s "$p.got" "$wanted" || { diff "$p.got" "$wanted" | head -n 6; false; }
 }
 

@@ -12,43 +12,36 @@
 #	range TEXT BEGIN DURATION
 sort_slices()
 {
-	gawk -F '\t' -v OFS='\t' '$1 == "call" && $5 == "?" { $3 = "*" } { print }' | LC_ALL=C sort
+	gawk -F '\t' -v OFS='\t' '$1 == "call" && $5 == "?" { $3 = "*" } { print }' | sort
 }
 
 # slices_of_jsonl FILE: the rows of a trace as JSON Lines.
 slices_of_jsonl()
 {
-	jq -r 'def ns: . * 1000000 | round;
-		if .type == "tracer" or .name == "process" then empty
-		elif .phase == "E" then ["call", .name, .type, (.ts | ns) - ((.duration_us // 0) * 1000 | round),
-			(if .duration_us then .duration_us * 1000 | round else "?" end), .op_id]
-		elif .name == "range_push" then ["push", .tid, (.ts | ns), .text // .name]
-		elif .name == "range_pop" then ["pop", .tid, (.ts | ns)]
-		elif .phase == "I" then ["instant", (if .name == "mark" then .text // .name else .name end), .type,
-			(.ts | ns), .op_id // ""]
-		else ["begin", .name, .op_id, (.ts | ns)] end | @tsv' "$1" |
-		gawk -F '\t' -v OFS='\t' '
-			$1 == "begin" { name_of[$3] = $2; began[$3] = $4; next }
-			$1 == "call" {
-				# It begins where its B stands, if that was recorded.
-				if ($6 in began)
-					$4 = began[$6]
-				delete began[$6]
-				print
-				next
-			}
-			$1 == "push" { d = ++depth[$2]; at[$2, d] = $3; text[$2, d] = $4; next }
-			$1 == "pop" && !depth[$2] { print "instant", "range_pop", "marker", $3, ""; next }
-			$1 == "pop" {
-				d = depth[$2]--
-				print "range", text[$2, d], at[$2, d], $3 - at[$2, d]
-				next
-			}
-			{ print }
-			END {
-				for (op in began) print "call", name_of[op], "*", began[op], "?", op
-				for (t in depth) for (d = depth[t]; d > 0; d--) print "range", text[t, d], at[t, d], "?"
-			}' | sort_slices
+	gawk -F '\t' -v OFS='\t' '
+		function whole(n) { return n < 0 ? -int(0.5 - n) : int(n + 0.5) }
+		function time() { return whole($29 * 1000000) }
+		$8 == "tracer" || $3 == "process" { next }
+		$1 == "E" {
+			took = $5 == "" ? "?" : whole($5 * 1000)
+			# It begins where its B stands, if that was recorded.
+			print "call", $3, $8, ($2 in began ? began[$2] : time() - took), took, $2
+			delete began[$2]
+			next
+		}
+		$3 == "range_push" { d = ++depth[$21]; at[$21, d] = time(); text[$21, d] = $30; next }
+		$3 == "range_pop" && !depth[$21] { print "instant", "range_pop", "marker", time(), ""; next }
+		$3 == "range_pop" {
+			d = depth[$21]--
+			print "range", text[$21, d], at[$21, d], time() - at[$21, d]
+			next
+		}
+		$1 == "I" { print "instant", $3 == "mark" ? $30 : $3, $8, time(), $2; next }
+		{ name_of[$2] = $3; began[$2] = time() }
+		END {
+			for (op in began) print "call", name_of[op], "*", began[op], "?", op
+			for (t in depth) for (d = depth[t]; d > 0; d--) print "range", text[t, d], at[t, d], "?"
+		}' "$(columns "$1")" | sort_slices
 }
 
 # slices NAME: the file of these rows of a trace of $traces, made once.
@@ -73,10 +66,10 @@ same_slices()
 # program and the kernel saw counts once.
 ioctls_in_calls()
 {
-	jq -r 'select(.phase != "I" and (.layer == "user" or .cmd or .details.cmd)) |
-		[.phase, (.cmd or .details.cmd), .tid] | @tsv' "$1" | awk '
-		$2 == "true" && $1 == "B" { n += !ioctls[$3]++ && calls[$3] > 0; next }
-		$2 == "true" { ioctls[$3]--; next }
-		{ calls[$3] += $1 == "B" ? 1 : -1 }
-		END { print n + 0 }'
+	awk -F '\t' '
+		$1 == "I" || ($7 != "user" && $31 != "true") { next }
+		$31 == "true" && $1 == "B" { n += !ioctls[$21]++ && calls[$21] > 0; next }
+		$31 == "true" { ioctls[$21]--; next }
+		{ calls[$21] += $1 == "B" ? 1 : -1 }
+		END { print n + 0 }' "$(columns "$1")"
 }

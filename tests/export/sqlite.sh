@@ -38,7 +38,7 @@ sqlite_same()
 	local p=$work/sqlite db wanted
 	wanted=$(jsonl_sums "$1") && db=$(sqlite_export "$1") || return
 	sqlite3 -separator ' ' "$db" "$sqlite_lines $table_sums" >"$p.sums" || return
-	sed 's/ \([0-9]*\)\.0\>/ \1/g' "$p.sums" | LC_ALL=C sort >"$p.got"
+	sed 's/ \([0-9]*\)\.0\>/ \1/g' "$p.sums" | sort >"$p.got"
 	cmp -s "$p.got" "$wanted" || { diff "$p.got" "$wanted" | head -n 6; false; }
 }
 

@@ -13,18 +13,32 @@ table_sums="select 'name', name, phase, count(*), coalesce(sum(size), 0), coales
 		from t where phase != 'B' group by 1, 2, 3, 4, 5, 6, 7, 8, 9;
 	select 'kernel', kernel, count(*) from t where kernel != '' group by kernel;"
 
-# jsonl_sums NAME: those of a real trace, by jq: the path of a file, made once
+# columns FILE: of each line of JSON Lines what the formats are compared with, with tabs between: the path
+# of a file, made once by jq
+#
+#	1 phase  2 op_id  3 name  4 size  5 duration_us  6 ts_ns  7 layer  8 type  9 op  10 direction
+#	11 result  12 result_code  13 device  14 escape  15 control  16 class  17 status  18 context
+#	19 threads  20 pid  21 tid  22 cpu  23 depth  24 unfinished  25 begin_lost  26 abandoned
+#	27 truncated  28 kernel  29 ts  30 text, or the name  31 true: an ioctl
+columns()
+{
+	local file=$1.columns
+	[ "$file" -nt "$1" ] ||
+		jq -r '[.phase, .op_id, .name, .size, .duration_us, .ts_ns, .layer, .type, .op, .direction, .result, .result_code,
+			.device, .escape, .control, .class, .status, .context, .threads, .pid, .tid, .cpu, .depth,
+			.unfinished, .begin_lost, .abandoned, .truncated, .kernel, .ts, .text // .name,
+			(.cmd or .details.cmd)] | @tsv' "$1" >"$file" || return
+	echo "$file"
+}
+
+# jsonl_sums NAME: those of a real trace: the path of a file, made once
 jsonl_sums()
 {
-	local lines sums
-	lines=$(jsonl "$1") || return
+	local lines sums rows
+	lines=$(jsonl "$1") && rows=$(columns "$lines") || return
 	sums=${lines%.jsonl}.sums
-	[ ! "$sums" -nt "$lines" ] || { echo "$sums"; return; }
-	# awk adds up: jq would take a minute to do it.
-	jq -r '[.phase, .op_id, .name, .size, .duration_us, .ts_ns, .layer, .type, .op, .direction, .result, .result_code,
-			.device, .escape, .control, .class, .status, .context, .threads, .pid, .tid, .cpu, .depth,
-			.unfinished, .begin_lost, .abandoned, .truncated, .kernel] | @tsv' "$lines" |
-		awk -F '\t' '
+	[ ! "$sums" -nt "$rows" ] || { echo "$sums"; return; }
+	awk -F '\t' '
 			function name(key, size, us, ts) {
 				n[key]++; bytes[key] += size; time[key] += int(us * 1000 + 0.5); when[key] += ts % 1000003
 			}
@@ -48,5 +62,5 @@ jsonl_sums()
 				for (i in word) printf "word %s %d %d\n", i, word[i], threads[i]
 				for (i in who) printf "who %s %d %d\n", i, who[i], ops[i]
 				for (i in kernel) printf "kernel %s %d\n", i, kernel[i]
-			}' | LC_ALL=C sort >"$sums.new" && mv "$sums.new" "$sums" && echo "$sums"
+			}' "$rows" | sort >"$sums.new" && mv "$sums.new" "$sums" && echo "$sums"
 }
