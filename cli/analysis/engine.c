@@ -11,6 +11,13 @@
 #include <string.h>
 
 #define ENGINE_KNOWN	(1ull << 63)	/* of a class: its bits were computed */
+#define ENGINE_PROCESS	(1ull << 62)	/* of a class: its records say something of their process */
+
+/* Who gets an event. */
+struct engine_call {
+	int (*event)(struct ct_analysis *a, const struct ct_trace_event *e);
+	struct ct_analysis *a;
+};
 
 struct ct_engine {
 	const struct ct_trace *trace;
@@ -22,8 +29,9 @@ struct ct_engine {
 	struct ct_filter_state filter;
 	struct ct_spans spans;
 	struct ct_analysis list[CT_ANALYSERS_MAX];
+	struct engine_call calls[CT_ANALYSERS_MAX];	/* as .list */
 	unsigned int count;
-	uint64_t *wanted;		/* by class id: bits of the analysers that want it, and ENGINE_KNOWN */
+	uint64_t *wanted;		/* by class id: bits of the analysers that want it, and ENGINE_... */
 	uint64_t on[CT_ON_UNRETURNED + 1];	/* bits, by kind of event */
 	uint64_t by_end, by_begin;	/* bits of the analysers that get spans in this order */
 	uint64_t unfiltered;		/* bits */
@@ -53,7 +61,7 @@ static struct ct_analysis *engine_find(const struct ct_engine *e, const struct c
 static int engine_add(struct ct_engine *e, const struct ct_analyser *analyser)
 {
 	struct ct_analysis *a;
-
+	bool gets;
 	int rc = 0;
 
 	if (engine_find(e, analyser))
@@ -80,13 +88,16 @@ static int engine_add(struct ct_engine *e, const struct ct_analyser *analyser)
 	a->state = calloc(1, analyser->state_size + 1);
 	if (!a->state)
 		return -ENOMEM;
+	e->calls[e->count] = (struct engine_call){ analyser->event, a };
+	gets = !analyser->gpu || e->trace->has_gpu;
 	for (unsigned int kind = CT_ON_BEGIN; kind <= CT_ON_UNRETURNED; kind <<= 1)
-		if (analyser->event && (analyser->on & kind))
+		if (gets && analyser->event && (analyser->on & kind))
 			e->on[kind] |= 1ull << e->count;
 	/* Without collectives nothing is to be said of ranks. */
-	if (analyser->spans & CT_SPANS_BY_END && (!analyser->collectives || ct_collectives_there(&e->trace->reg)))
+	if (gets && analyser->spans & CT_SPANS_BY_END &&
+	    (!analyser->collectives || ct_collectives_there(&e->trace->reg)))
 		e->by_end |= 1ull << e->count;
-	if (analyser->spans & CT_SPANS_BY_BEGIN)
+	if (gets && analyser->spans & CT_SPANS_BY_BEGIN)
 		e->by_begin |= 1ull << e->count;
 	if (analyser->unfiltered)
 		e->unfiltered |= 1ull << e->count;
@@ -96,7 +107,7 @@ static int engine_add(struct ct_engine *e, const struct ct_analyser *analyser)
 
 static void engine_learn(const struct ct_engine *e, const struct ct_class *class, uint64_t *wanted)
 {
-	*wanted = ENGINE_KNOWN;
+	*wanted = ENGINE_KNOWN | (ct_processes_wants(class) ? ENGINE_PROCESS : 0);
 	for (unsigned int i = 0; i < e->count; i++) {
 		const struct ct_analyser *a = e->list[i].analyser;
 
@@ -122,18 +133,21 @@ static inline uint64_t engine_wanted(struct ct_engine *e, const struct ct_class 
 static int engine_event(void *arg, const struct ct_trace_event *event)
 {
 	struct ct_engine *e = arg;
-	uint64_t mask = engine_wanted(e, event->class, e->on[event->kind]);
+	uint64_t mask = engine_wanted(e, event->class, e->on[event->kind] | ENGINE_PROCESS);
 
-	if (event->point && ct_processes_wants(event->class) && ct_processes_point(&e->processes, event->point))
-		return -ENOMEM;
+	if (mask & ENGINE_PROCESS) {
+		if (event->point && ct_processes_point(&e->processes, event->point))
+			return -ENOMEM;
+		mask &= ~ENGINE_PROCESS;
+	}
 	if (!e->filter.all && (mask & ~e->unfiltered) &&
 	    !ct_filter_pass(&e->filter, event->class, event->track->pid,
 			    event->point && event->point->cause ? event->point->cause->tid : event->track->tid,
 			    event->begin, event->record))
 		mask &= e->unfiltered;
 	for (; mask; mask &= mask - 1) {
-		struct ct_analysis *a = &e->list[__builtin_ctzll(mask)];
-		int rc = a->analyser->event(a, event);
+		const struct engine_call *call = &e->calls[__builtin_ctzll(mask)];
+		int rc = call->event(call->a, event);
 
 		if (rc)
 			return rc;
@@ -163,12 +177,11 @@ static int engine_span(void *arg, const struct ct_span *span, unsigned int order
 static unsigned int engine_wants(void *arg, const struct ct_class *class)
 {
 	struct ct_engine *e = arg;
-	uint64_t on = 0;
+	uint64_t on = ENGINE_PROCESS;
 
 	for (unsigned int kind = CT_ON_BEGIN; kind <= CT_ON_UNRETURNED; kind <<= 1)
 		on |= e->on[kind];
-	/* Processes have names. */
-	return (ct_processes_wants(class) || engine_wanted(e, class, on) ? CT_WANTS_EVENTS : 0) |
+	return (engine_wanted(e, class, on) ? CT_WANTS_EVENTS : 0) |
 	       (engine_wanted(e, class, e->by_end | e->by_begin) ? CT_WANTS_SPANS : 0);
 }
 

@@ -32,6 +32,7 @@ struct ct_analyser {
 	bool (*wants)(const struct ct_class *class);
 	bool phases;			/* it uses ct_analysis.phases */
 	bool collectives;		/* it uses ct_analysis.collectives */
+	bool gpu;			/* of a trace without records of the GPU it gets nothing */
 	bool samples;			/* it gets samples of threads, as instants; nobody else does */
 	bool unfiltered;		/* it gets all of them, whatever --from, --pid ... say */
 	bool streams;			/* its one table is begun in begin(), and rows go out at once */

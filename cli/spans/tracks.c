@@ -28,10 +28,11 @@ static struct ct_track *tracks_add(struct ct_tracks *tracks, const struct ct_rec
 struct ct_track *ct_tracks_of(struct ct_tracks *tracks, const struct ct_record *r)
 {
 	uint64_t key = ct_track_key(r);
+	struct ct_track **recent = &tracks->recent[key % CT_TRACKS_RECENT];
 	struct ct_track_of *of;
 
-	if (tracks->last && tracks->last->key == key)
-		return tracks->last;
+	if (*recent && (*recent)->key == key)
+		return *recent;
 	of = ct_keyed_get(tracks, key);
 	if (!of && tracks->count >= CT_TRACKS_MAX - 1) {
 		/* One track for all of them, which no key of a record has. */
@@ -39,8 +40,8 @@ struct ct_track *ct_tracks_of(struct ct_tracks *tracks, const struct ct_record *
 		of = ct_keyed_get(tracks, UINT64_MAX);
 		return of ? of->track : tracks_add(tracks, &(struct ct_record){ .class = r->class }, UINT64_MAX);
 	}
-	tracks->last = of ? of->track : tracks_add(tracks, r, key);
-	return tracks->last;
+	*recent = of ? of->track : tracks_add(tracks, r, key);
+	return *recent;
 }
 
 int ct_track_push(struct ct_track *track, const struct ct_frame *frame)

@@ -12,6 +12,7 @@
  */
 #define CT_TRACKS_MAX		65536u
 #define CT_TRACK_DEPTH_MAX	1024u
+#define CT_TRACKS_RECENT	16u	/* a power of two */
 
 /* An open call of a track. */
 struct ct_frame {
@@ -56,7 +57,7 @@ struct ct_track_of {
 
 struct ct_tracks {
 	CT_KEYED(struct ct_track_of);	/* in the order in which they appear */
-	struct ct_track *last;		/* what was looked up last */
+	struct ct_track *recent[CT_TRACKS_RECENT];	/* looked up lately, by the key */
 	CT_KEYED(uint64_t) pids;
 	unsigned int threads;
 	bool left_out;			/* there are more threads than CT_TRACKS_MAX */

@@ -477,6 +477,8 @@ static int merge_emit_stack(struct ct_merge *m, struct ct_stream_cursor *cursor,
 
 	if (rc <= 0)
 		return rc;
+	if (!m->stacks.calls.count && out->record.class->id >= CT_CLASS_DYNAMIC)
+		return rc;
 	who = cursor == m->pending ? MERGE_STREAM | (stream ? stream->index + 1 : 0) :
 				     merge_op_who(cursor, &out->record);
 	if (out->record.class->id == CT_CLASS_stack)

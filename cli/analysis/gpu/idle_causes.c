@@ -168,15 +168,18 @@ static int idle_call(struct idle_thread *t, const struct ct_trace_event *e)
 static int idle_several(struct ct_gpu_idle *s, const struct ct_track *track, uint64_t now)
 {
 	const struct ct_launching_process *lp = ct_launching_several(s->launching, track);
+	uint8_t would[CT_LAUNCHING_COMPARED];
 	struct idle_thread *t;
 
+	if (lp)
+		ct_launching_would(lp, would);
 	for (unsigned int i = 0; lp && i < lp->count; i++) {
 		if (idle_thread(s, track->pid, lp->threads[i].tid, true, &t))
 			return -ENOMEM;
 		if (!t)
 			continue;
 		idle_charge(s, t, track->pid, now);
-		t->part = idle_part(lp->threads[i].would);
+		t->part = idle_part(would[i]);
 	}
 	return 0;
 }
@@ -372,8 +375,6 @@ static int idle_gpu(struct ct_analysis *a, const struct ct_trace_event *e)
 
 static int idle_event(struct ct_analysis *a, const struct ct_trace_event *e)
 {
-	if (!a->trace->has_gpu)
-		return 0;
 	return e->class->layer == CT_LAYER_GPU ? idle_gpu(a, e) : idle_host(a, e);
 }
 
@@ -454,6 +455,7 @@ const struct ct_analyser ct_gpu_idle_analyser = {
 	.on = CT_ON_BEGIN | CT_ON_END | CT_ON_INSTANT,
 	.phases = true,
 	.unfiltered = true,
+	.gpu = true,
 	.needs = needs,
 	.state_size = sizeof(struct ct_gpu_idle),
 	.begin = idle_begin,

@@ -169,7 +169,10 @@ static void gaps_charge(struct gap_thread *t, const struct gap_process *p, uint6
 static int gaps_several(struct gaps_state *s, const struct ct_track *track, const struct gap_process *p, uint64_t now)
 {
 	const struct ct_launching_process *lp = ct_launching_several(s->launching, track);
+	uint8_t would[CT_LAUNCHING_COMPARED];
 
+	if (lp)
+		ct_launching_would(lp, would);
 	for (unsigned int i = 0; lp && i < lp->count; i++) {
 		struct gap_thread *t;
 
@@ -179,7 +182,7 @@ static int gaps_several(struct gaps_state *s, const struct ct_track *track, cons
 		if (!t)
 			return -ENOMEM;
 		gaps_charge(t, p, now);
-		t->part = gaps_part(lp->threads[i].would);
+		t->part = gaps_part(would[i]);
 	}
 	return 0;
 }

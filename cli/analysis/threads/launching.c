@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * See launching.h.  Who gives the next work is not known before it comes.  So each thread keeps
- * what the process did if it is the one; when work is given, its sums since the work before count
- * and those of the others are dropped.  At the end of a stage or an iteration the thread with the
- * last record counts.  Memory is bounded by threads, time by the threads of a process that launch.
+ * See launching.h.  Who gives the next work is not known before it comes.  So each change of what a
+ * thread does is kept until then, and gone through once, backwards, for the thread that gives it.
+ * At the end of a stage or an iteration the thread with the last record counts.
  */
 #include "analysis/threads/launching.h"
 
@@ -13,106 +12,191 @@
 
 #include "base/grow.h"
 
-/* More threads of a process are not compared: the one with the last record has its turn. */
-#define LAUNCHING_COMPARED	64u
+/* Of a process.  Where there are more before the next work, they are summed up for each thread. */
+#define LAUNCHING_CHANGES	512u
 
-struct launching_track {
-	bool    seen, off;
-	uint8_t own;
-	int     process;	/* index into the phases' processes, -1: none */
-	int     thread;		/* of the process, -1: it gives no work */
+/* What all threads of a process do at a moment. */
+struct launching_all {
+	uint64_t working, waiting;	/* ns: the latest call and the latest wait began; 0: there is none */
+	uint8_t  account;		/* of .working */
+	bool     app, off;		/* does any of them do that? */
+};
+
+/* A thread began to do something else. */
+struct launching_change {
+	uint64_t at;		/* ns */
+	struct launching_all before;
+	struct ct_launching_doing was;
+	uint32_t who;		/* index of the thread */
+};
+
+/* Each thread is in one of three lists, the latest call first. */
+enum { LIST_IDLE = CT_LAUNCHING_COMPARED, LIST_WORKING, LIST_WAITING, LISTS_END };
+
+/* Where several threads launch. */
+struct ct_launching_order {
+	struct launching_all now;
+	uint8_t next[LISTS_END], previous[LISTS_END];
+	uint8_t threads[CT_ACCOUNT_COUNT];	/* how many do that */
+	struct launching_change *changes;	/* since the sums */
+	unsigned int changes_count, changes_room;
 };
 
 /* ----------------------------------------------------------------- threads --- */
 
-static int launching_add(struct ct_launching_process *lp, const struct ct_process_phases *p,
-			 uint32_t tid, uint64_t since)
+static bool launching_in_call(unsigned int own)
 {
-	struct ct_launching_thread *t;
+	return own == CT_ACCOUNT_WAIT || own == CT_ACCOUNT_DRIVER || own >= CT_ACCOUNT_CALLS;
+}
 
-	if (!lp->stages)
-		lp->stages = calloc(CT_STAGE_COUNT, sizeof(*lp->stages));
-	if (!lp->stages)
+static void launching_link(struct ct_launching_order *o, const struct ct_launching_doing *doing, unsigned int who)
+{
+	unsigned int own = doing[who].own, list, at, next;
+
+	list = !launching_in_call(own) ? LIST_IDLE : own == CT_ACCOUNT_WAIT ? LIST_WAITING : LIST_WORKING;
+	/* Only one that calls something else inside its call is not the first.  At one ns the first thread is. */
+	for (at = list; list != LIST_IDLE && (next = o->next[at]) != list; at = next)
+		if (doing[who].called > doing[next].called || (doing[who].called == doing[next].called && who < next))
+			break;
+	next = o->next[at];
+	o->next[at] = o->previous[next] = who;
+	o->next[who] = next;
+	o->previous[who] = at;
+	o->threads[own]++;
+}
+
+static void launching_unlink(struct ct_launching_order *o, const struct ct_launching_doing *doing, unsigned int who)
+{
+	o->next[o->previous[who]] = o->next[who];
+	o->previous[o->next[who]] = o->previous[who];
+	o->threads[doing[who].own]--;
+}
+
+/* The ends of the lists call nothing, at 0. */
+static void launching_note(struct ct_launching_order *o, const struct ct_launching_doing *doing)
+{
+	const struct ct_launching_doing *working = &doing[o->next[LIST_WORKING]];
+
+	o->now.working = working->called;
+	o->now.account = working->own;
+	o->now.waiting = doing[o->next[LIST_WAITING]].called;
+	o->now.app = o->threads[CT_ACCOUNT_APP];
+	o->now.off = o->threads[CT_ACCOUNT_OFF_CPU];
+}
+
+/* The second thread. */
+static int launching_begin_order(struct ct_launching_process *lp)
+{
+	struct ct_launching_order *o = calloc(1, sizeof(*o));
+
+	lp->order = o;
+	if (!o)
 		return -ENOMEM;
-	if (!ct_room(lp->threads, lp->count, lp->capacity))
-		return -ENOMEM;
-	t = &lp->threads[lp->count++];
-	*t = (struct ct_launching_thread){
-		.tid = tid, .charged = since,
-		/* The main thread has been there since its process began. */
-		.own = tid == p->pid ? CT_ACCOUNT_APP : CT_ACCOUNT_ABSENT,
-	};
-	t->would = t->own;
+	for (unsigned int list = LIST_IDLE; list < LISTS_END; list++)
+		o->next[list] = o->previous[list] = list;
+	launching_link(o, lp->doing, 0);
 	return 0;
 }
 
-static bool launching_in_call(const struct ct_launching_thread *t)
+static int launching_add(struct ct_launching_process *lp, uint32_t tid)
 {
-	return t->own == CT_ACCOUNT_WAIT || t->own == CT_ACCOUNT_DRIVER || t->own >= CT_ACCOUNT_CALLS;
+	/* The main thread has been there since its process began. */
+	unsigned int own = tid == lp->phases->pid ? CT_ACCOUNT_APP : CT_ACCOUNT_ABSENT, index = lp->count;
+
+	if (!lp->stages) {
+		lp->stages = calloc(CT_STAGE_COUNT, sizeof(*lp->stages));
+		lp->doing = calloc(LISTS_END, sizeof(*lp->doing));
+	}
+	if (!lp->stages || !lp->doing || !ct_room(lp->threads, lp->count, lp->room) ||
+	    (index == 1 && launching_begin_order(lp)))
+		return -ENOMEM;
+	lp->threads[lp->count] = (struct ct_launching_thread){ .tid = tid };
+	lp->threads[lp->count++].sums[own] = lp->summed_up - lp->settled;
+	if (index >= CT_LAUNCHING_COMPARED)
+		return 0;
+	lp->doing[index].own = own;
+	if (index) {
+		launching_link(lp->order, lp->doing, index);
+		launching_note(lp->order, lp->doing);
+	}
+	return 0;
 }
 
-static void launching_charge(struct ct_launching_thread *t, uint64_t now)
+/* What the process does, if the next work comes from the thread of @d. */
+static unsigned int launching_would(const struct launching_all *all, const struct ct_launching_doing *d)
 {
-	if (now <= t->charged)
-		return;
-	t->done[t->would] += now - t->charged;
-	t->charged = now;
+	if (launching_in_call(d->own))
+		return d->own;
+	if (all->working > d->last)
+		return all->account;
+	if (all->waiting > d->last)
+		return CT_ACCOUNT_WAIT;
+	if (all->app)
+		return CT_ACCOUNT_APP;
+	return d->own == CT_ACCOUNT_ABSENT && all->off ? CT_ACCOUNT_OFF_CPU : d->own;
 }
 
-/* From @now on; what it would until then is charged only where that changes. */
-static void launching_would(struct ct_launching_thread *t, unsigned int account, uint64_t now)
+/* Adds what the process would have done until @now to the sums of a thread. */
+static void launching_sum(struct ct_launching_process *lp, unsigned int index, uint64_t now)
 {
-	if (t->would == account)
-		return;
-	launching_charge(t, now);
-	t->would = account;
+	const struct ct_launching_order *o = lp->order;
+	struct ct_launching_doing doing = lp->doing[index];
+	const struct launching_all *all = &o->now;
+	uint64_t *sums = lp->threads[index].sums;
+
+	for (unsigned int i = o->changes_count; i--; ) {
+		const struct launching_change *change = &o->changes[i];
+
+		sums[launching_would(all, &doing)] += now - change->at;
+		now = change->at;
+		all = &change->before;
+		if (change->who == index)
+			doing = change->was;
+	}
+	sums[launching_would(all, &doing)] += now - lp->summed_up;
 }
 
-/* What the process does from @now on, for each thread that the next work may come from. */
-static void launching_compare(struct ct_launching_process *lp, uint64_t now)
+static void launching_set(struct ct_launching_doing *d, unsigned int own, uint64_t now)
 {
-	const struct ct_launching_thread *working = NULL, *waiting = NULL;
-	bool app = false, off = false;
+	if (!launching_in_call(d->own) && launching_in_call(own))
+		d->called = now;
+	d->own = own;
+	d->last = now > d->last ? now : d->last;
+}
 
-	if (lp->count > LAUNCHING_COMPARED) {
+/* One of several threads does @own from @now on. */
+static int launching_change(struct ct_launching_process *lp, unsigned int index, unsigned int own, uint64_t now)
+{
+	struct ct_launching_doing *d = &lp->doing[index];
+	struct ct_launching_order *o = lp->order;
+
+	/* When it made its last record only matters where it is in no call. */
+	if (own == d->own && launching_in_call(own)) {
+		launching_set(d, own, now);
+		return 0;
+	}
+	if (o->changes_count == LAUNCHING_CHANGES) {
 		for (unsigned int i = 0; i < lp->count; i++)
-			lp->threads[i].would = lp->threads[i].own;
-		return;
+			launching_sum(lp, i, now);
+		o->changes_count = 0;
+		lp->summed_up = now;
 	}
-	for (unsigned int i = 0; i < lp->count; i++) {
-		const struct ct_launching_thread *t = &lp->threads[i];
-
-		app |= t->own == CT_ACCOUNT_APP;
-		off |= t->own == CT_ACCOUNT_OFF_CPU;
-		if (t->own == CT_ACCOUNT_WAIT)
-			waiting = !waiting || t->called > waiting->called ? t : waiting;
-		else if (launching_in_call(t))
-			working = !working || t->called > working->called ? t : working;
-	}
-	for (unsigned int i = 0; i < lp->count; i++) {
-		struct ct_launching_thread *t = &lp->threads[i];
-		unsigned int would = t->own;
-
-		if (launching_in_call(t))
-			;
-		else if (working && working->called > t->last)
-			would = working->own;
-		else if (waiting && waiting->called > t->last)
-			would = CT_ACCOUNT_WAIT;
-		else if (t->own != CT_ACCOUNT_APP && app)
-			would = CT_ACCOUNT_APP;
-		else if (t->own == CT_ACCOUNT_ABSENT && off)
-			would = CT_ACCOUNT_OFF_CPU;
-		launching_would(t, would, now);
-	}
+	if (!ct_room(o->changes, o->changes_count, o->changes_room))
+		return -ENOMEM;
+	o->changes[o->changes_count++] = (struct launching_change){ now, o->now, *d, index };
+	launching_unlink(o, lp->doing, index);
+	launching_set(d, own, now);
+	launching_link(o, lp->doing, index);
+	launching_note(o, lp->doing);
+	return 0;
 }
 
 /* ------------------------------------------------------------------- turns --- */
 
 /* The turn of thread @index ends: it was its since the last one ended. */
-static void launching_settle(struct ct_launching_process *lp, const struct ct_process_phases *p,
-			     unsigned int index, uint64_t now)
+static void launching_settle(struct ct_launching_process *lp, unsigned int index, uint64_t now)
 {
+	const struct ct_process_phases *p = lp->phases;
 	struct ct_launching_thread *t = &lp->threads[index];
 	unsigned int stage = p->stages[lp->stage < p->stages_count ? lp->stage : p->stages_count - 1].stage;
 	struct ct_iteration_account *in = NULL;
@@ -122,32 +206,33 @@ static void launching_settle(struct ct_launching_process *lp, const struct ct_pr
 	if (lp->iteration < p->iterations_count && lp->settled >= p->iterations[lp->iteration].begin)
 		in = &lp->iterations[lp->iteration];
 	t->turn[stage] += now - lp->settled;
-	if (lp->count > LAUNCHING_COMPARED) {
-		lp->stages[stage].ns[t->own == CT_ACCOUNT_ABSENT ? CT_ACCOUNT_APP : t->own] += now - lp->settled;
-		if (in)
-			ct_account_iteration(in, t->own, now - lp->settled);
-		lp->settled = now;
-		return;
+	if (lp->count > CT_LAUNCHING_COMPARED) {
+		memset(t->sums, 0, sizeof(t->sums));
+		t->sums[lp->own] = now - lp->settled;
+	} else if (lp->count > 1) {
+		launching_sum(lp, index, now);
+		lp->order->changes_count = 0;
+	} else {
+		t->sums[lp->doing->own] += now - lp->summed_up;
 	}
-	for (unsigned int i = 0; i < lp->count; i++)
-		launching_charge(&lp->threads[i], now);
 	for (unsigned int i = 0; i < CT_ACCOUNT_COUNT; i++) {
-		uint64_t ns = t->done[i] - t->settled[i];
-
-		if (!ns)
+		if (!t->sums[i])
 			continue;
-		lp->stages[stage].ns[i == CT_ACCOUNT_ABSENT ? CT_ACCOUNT_APP : i] += ns;
+		lp->stages[stage].ns[i == CT_ACCOUNT_ABSENT ? CT_ACCOUNT_APP : i] += t->sums[i];
 		if (in)
-			ct_account_iteration(in, i, ns);
+			ct_account_iteration(in, i, t->sums[i]);
+		t->sums[i] = 0;
 	}
-	for (unsigned int i = 0; i < lp->count; i++)
-		memcpy(lp->threads[i].settled, lp->threads[i].done, sizeof(lp->threads[i].done));
-	lp->settled = now;
+	for (unsigned int i = 0; i < lp->count && lp->summed_up > lp->settled; i++)
+		memset(lp->threads[i].sums, 0, sizeof(lp->threads[i].sums));
+	lp->summed_up = lp->settled = now;
 }
 
 /* Until when the stage and the iteration of lp->settled last. */
-static void launching_bound(struct ct_launching_process *lp, const struct ct_process_phases *p)
+static void launching_bound(struct ct_launching_process *lp)
 {
+	const struct ct_process_phases *p = lp->phases;
+
 	while (lp->stage + 1 < p->stages_count && p->stages[lp->stage].end <= lp->settled)
 		lp->stage++;
 	while (lp->iteration < p->iterations_count && p->iterations[lp->iteration].end <= lp->settled)
@@ -162,36 +247,31 @@ static void launching_bound(struct ct_launching_process *lp, const struct ct_pro
 }
 
 /* Everything until @now belongs to the stage and iteration that it is in. */
-static void launching_advance(struct ct_launching_process *lp, const struct ct_process_phases *p, uint64_t now)
+static void launching_advance(struct ct_launching_process *lp, uint64_t now)
 {
 	while (lp->bound <= now) {
-		uint64_t bound = lp->bound;
-
-		launching_settle(lp, p, lp->latest, bound);
-		lp->settled = bound;
-		launching_bound(lp, p);
+		launching_settle(lp, lp->latest, lp->bound);
+		lp->summed_up = lp->settled = lp->bound;
+		launching_bound(lp);
 	}
 }
 
 /* ------------------------------------------------------------------ events --- */
 
 /* Once for each process: its threads as far as the phases know them. */
-static int launching_process(struct ct_analysis *a, unsigned int index)
+static int launching_process(struct ct_launching_process *lp, const struct ct_process_phases *p)
 {
-	struct ct_launching *l = a->state;
-	struct ct_launching_process *lp = &l->processes[index];
-	const struct ct_process_phases *p = &a->phases->processes[index];
-
-	if (lp->bound)
+	if (lp->phases)
 		return 0;
+	lp->phases = p;
+	lp->settled = lp->summed_up = p->begin;
 	for (uint32_t i = 0; i < p->launching_count; i++)
-		if (launching_add(lp, p, p->launching[i], p->begin))
+		if (launching_add(lp, p->launching[i]))
 			return -ENOMEM;
 	for (unsigned int i = 0; i < lp->count; i++)
 		if (lp->threads[i].tid == p->pid)
 			lp->latest = i;
-	lp->settled = p->begin;
-	launching_bound(lp, p);
+	launching_bound(lp);
 	return 0;
 }
 
@@ -203,94 +283,87 @@ static int launching_thread(const struct ct_launching_process *lp, uint32_t tid)
 	return -1;
 }
 
-static int launching_find(struct ct_analysis *a, struct launching_track *t, const struct ct_track *track, uint64_t now)
+/* A track is new, or its process has ended: its pid, and its tid, may be another one's. */
+static int launching_find(struct ct_analysis *a, struct ct_launching_track *t, const struct ct_track *track,
+			  uint64_t now)
 {
 	const struct ct_process_phases *p = ct_phases_process(a->phases, track->pid, now);
 	struct ct_launching *l = a->state;
 
-	*t = (struct launching_track){ .seen = true, .process = -1, .thread = -1 };
+	*t = (struct ct_launching_track){ .until = UINT64_MAX, .thread = -1 };
 	if (!p || !p->stages_count)
 		return 0;
-	t->process = p - a->phases->processes;
-	if (launching_process(a, t->process))
+	t->until = p->end;
+	t->process = &l->processes[p - a->phases->processes];
+	if (launching_process(t->process, p))
 		return -ENOMEM;
-	t->thread = launching_thread(&l->processes[t->process], track->tid);
+	t->thread = launching_thread(t->process, track->tid);
 	return 0;
 }
 
-static struct launching_track *launching_track(struct ct_launching *l, unsigned int index)
+static int launching_turn(struct ct_launching_process *lp, struct ct_launching_track *t,
+			  const struct ct_trace_event *e, uint64_t now)
 {
-	return ct_room_at(l->tracks, index, l->tracks_count) ? &l->tracks[index] : NULL;
-}
-
-static int launching_event(struct ct_analysis *a, const struct ct_trace_event *e)
-{
-	uint64_t now = e->kind == CT_ON_BEGIN ? e->begin : e->end;
 	bool gives = ct_class_is(e->class, CT_IS_WORK) && e->kind != CT_ON_END;
-	struct ct_launching *l = a->state;
-	const struct ct_process_phases *p;
-	struct ct_launching_process *lp;
-	struct ct_launching_thread *thread;
-	struct launching_track *t;
-	bool called;
+	int rc = 0;
 
-	if (!e->track->tid)
-		return 0;
-	t = launching_track(l, e->track->index);
-	if (!t)
-		return -ENOMEM;
-	/* After its process ended a pid, and a tid, may be another one's. */
-	if ((!t->seen || (t->process >= 0 && now > a->phases->processes[t->process].end)) &&
-	    launching_find(a, t, e->track, now))
-		return -ENOMEM;
-	t->own = ct_account_after(e, &t->off);
-	if (t->process < 0)
-		return 0;
-	p = &a->phases->processes[t->process];
-	lp = &l->processes[t->process];
 	if (t->thread < 0 && gives) {
-		if (launching_add(lp, p, e->track->tid, lp->count ? now : p->begin))
+		if (launching_add(lp, e->track->tid))
 			return -ENOMEM;
 		t->thread = lp->count - 1;
 	}
 	if (t->thread < 0)
 		return 0;
-	launching_advance(lp, p, now);
-	thread = &lp->threads[t->thread];
-	thread->track = e->track;
-	if (lp->count > LAUNCHING_COMPARED)
-		launching_settle(lp, p, lp->latest, now);
-	if (lp->count == 1 || lp->count > LAUNCHING_COMPARED)
-		launching_charge(thread, now);
-	else if (gives)
-		launching_settle(lp, p, t->thread, now);
-	called = launching_in_call(thread);
-	thread->own = t->own;
-	if (lp->count == 1)
-		thread->would = t->own;
-	if (!called && launching_in_call(thread))
-		thread->called = now;
-	thread->last = now > thread->last ? now : thread->last;
+	launching_advance(lp, now);
+	now = now > lp->summed_up ? now : lp->summed_up;
+	lp->threads[t->thread].track = e->track;
+	if (lp->count == 1) {
+		/* Whatever comes next, it gives the next work. */
+		lp->threads->sums[lp->doing->own] += now - lp->summed_up;
+		lp->summed_up = now;
+		launching_set(lp->doing, t->own, now);
+	} else if (lp->count <= CT_LAUNCHING_COMPARED) {
+		if (gives)
+			launching_settle(lp, t->thread, now);
+		rc = launching_change(lp, t->thread, t->own, now);
+	} else {
+		launching_settle(lp, lp->latest, now);
+	}
 	lp->latest = t->thread;
-	if (lp->count > 1)
-		launching_compare(lp, now);
-	return 0;
+	lp->own = t->own;
+	return rc;
 }
 
-unsigned int ct_launching_account(const struct ct_launching *l, const struct ct_track *track)
+static int launching_event(struct ct_analysis *a, const struct ct_trace_event *e)
 {
-	return track->index < l->tracks_count ? l->tracks[track->index].own : CT_ACCOUNT_APP;
+	uint64_t now = e->kind == CT_ON_BEGIN ? e->begin : e->end;
+	struct ct_launching *l = a->state;
+	struct ct_launching_track *t;
+
+	if (!e->track->tid)
+		return 0;
+	if (!ct_room_at(l->tracks, e->track->index, l->tracks_count))
+		return -ENOMEM;
+	t = &l->tracks[e->track->index];
+	if (now > t->until && launching_find(a, t, e->track, now))
+		return -ENOMEM;
+	t->own = ct_account_after(e, &t->off);
+	return t->process ? launching_turn(t->process, t, e, now) : 0;
 }
 
 const struct ct_launching_process *ct_launching_several(const struct ct_launching *l, const struct ct_track *track)
 {
-	const struct launching_track *t = track->index < l->tracks_count ? &l->tracks[track->index] : NULL;
-	const struct ct_launching_process *lp;
+	const struct ct_launching_track *t = track->index < l->tracks_count ? &l->tracks[track->index] : NULL;
 
-	if (!t || !t->seen || t->process < 0 || t->thread < 0)
+	if (!t || !t->process || t->thread < 0)
 		return NULL;
-	lp = &l->processes[t->process];
-	return lp->count > 1 && lp->count <= LAUNCHING_COMPARED ? lp : NULL;
+	return t->process->count > 1 && t->process->count <= CT_LAUNCHING_COMPARED ? t->process : NULL;
+}
+
+void ct_launching_would(const struct ct_launching_process *lp, uint8_t *accounts)
+{
+	for (unsigned int i = 0; i < lp->count; i++)
+		accounts[i] = launching_would(&lp->order->now, &lp->doing[i]);
 }
 
 /* -------------------------------------------------------------- begin, end --- */
@@ -318,13 +391,12 @@ static int launching_end(struct ct_analysis *a)
 	struct ct_launching *l = a->state;
 
 	for (unsigned int i = 0; i < l->processes_count; i++) {
-		const struct ct_process_phases *p = &a->phases->processes[i];
 		struct ct_launching_process *lp = &l->processes[i];
 
 		if (!lp->count)
 			continue;
-		launching_advance(lp, p, p->end);
-		launching_settle(lp, p, lp->latest, p->end);
+		launching_advance(lp, lp->phases->end);
+		launching_settle(lp, lp->latest, lp->phases->end);
 	}
 	return 0;
 }
@@ -335,6 +407,10 @@ static void launching_free(struct ct_analysis *a)
 
 	for (unsigned int i = 0; l->processes && i < l->processes_count; i++) {
 		free(l->processes[i].threads);
+		free(l->processes[i].doing);
+		if (l->processes[i].order)
+			free(l->processes[i].order->changes);
+		free(l->processes[i].order);
 		free(l->processes[i].stages);
 		free(l->processes[i].iterations);
 	}

@@ -14,24 +14,29 @@
 
 #include "analysis/threads/account.h"
 
+/* More threads of a process are not compared: the one with the last record has its turn. */
+#define CT_LAUNCHING_COMPARED	64u
+
 struct ct_launching_thread {
 	uint32_t tid;
 	uint64_t turn[CT_STAGE_COUNT];	/* ns: the sums over the threads are the stage's duration */
 	const struct ct_track *track;	/* NULL: it has no record yet */
+	/* Internal: ns since a turn ended last, of what the process would have done. */
+	uint64_t sums[CT_ACCOUNT_COUNT];
+};
+
+/* What a thread does itself. */
+struct ct_launching_doing {
 	uint64_t last;			/* ns: its last record */
-	uint8_t  would;			/* what the process does, if the next work comes from it */
-	/* Internal. */
-	uint8_t  own;			/* what it does itself */
 	uint64_t called;		/* ns: the call that it is in began */
-	uint64_t charged;		/* ns: .done holds until then */
-	uint64_t done[CT_ACCOUNT_COUNT];	/* ns, by .would */
-	uint64_t settled[CT_ACCOUNT_COUNT];	/* .done when a turn ended last */
+	uint8_t  own;			/* account */
 };
 
 struct ct_launching_process {
 	/* In no order: those of the phases, and further ones as they give work. */
 	struct ct_launching_thread *threads;
-	unsigned int count, capacity;
+	struct ct_launching_doing *doing;	/* of the first CT_LAUNCHING_COMPARED threads */
+	unsigned int count;
 	/*
 	 * Of CT_STAGE_COUNT; NULL: no thread launches.  Their times add up to the stage's duration; 0 of
 	 * CT_ACCOUNT_ABSENT: that is the application.  The calls are counted by accounting.c.
@@ -39,17 +44,30 @@ struct ct_launching_process {
 	struct ct_stage_account *stages;
 	struct ct_iteration_account *iterations;	/* as the phases have them; times alone */
 	/* Internal. */
-	unsigned int latest;		/* index of the thread that made the last record */
-	uint64_t settled, bound;	/* ns: a turn ended; the stage or iteration changes */
+	const struct ct_process_phases *phases;
+	unsigned int room;
+	unsigned int latest, own;	/* index of the thread that made the last record; what it does */
+	struct ct_launching_order *order;	/* NULL: one thread launches */
+	uint64_t settled, summed_up;	/* ns: a turn ended; .sums are until then */
+	uint64_t bound;			/* ns: the stage or iteration changes */
 	unsigned int stage;
 	uint32_t iteration;
+};
+
+/* Internal. */
+struct ct_launching_track {
+	uint64_t until;		/* ns: the process is looked for again after it; 0: it is not known yet */
+	bool     off;
+	uint8_t  own;
+	int      thread;	/* of .process, -1: it gives no work */
+	struct ct_launching_process *process;	/* NULL: none */
 };
 
 struct ct_launching {
 	struct ct_launching_process *processes;		/* as the phases have them */
 	unsigned int processes_count;
 	/* Internal: by the tracks' index. */
-	struct launching_track *tracks;
+	struct ct_launching_track *tracks;
 	unsigned int tracks_count;
 };
 
@@ -57,12 +75,18 @@ struct ct_launching {
 extern const struct ct_analyser ct_launching_analyser;
 
 /* What the track's thread has been doing since the event that is handled now. */
-unsigned int ct_launching_account(const struct ct_launching *l, const struct ct_track *track);
+static inline unsigned int ct_launching_account(const struct ct_launching *l, const struct ct_track *track)
+{
+	return track->index < l->tracks_count ? l->tracks[track->index].own : CT_ACCOUNT_APP;
+}
 
 /*
- * The process of the track, where several threads launch: an analyser that charges one of them uses its
- * .would, which each event of any of them may change.  NULL: a thread is charged by what it does.
+ * The process of the track, where several threads launch: an analyser that charges one of them asks what the
+ * process would do, which each event of any of them may change.  NULL: a thread is charged by what it does.
  */
 const struct ct_launching_process *ct_launching_several(const struct ct_launching *l, const struct ct_track *track);
+
+/* What it does now, for each thread that the next work may come from: sets @accounts, of CT_LAUNCHING_COMPARED. */
+void ct_launching_would(const struct ct_launching_process *lp, uint8_t *accounts);
 
 #endif

@@ -65,7 +65,7 @@ static bool off_cpu_counts(struct ct_analysis *a, const struct ct_trace_event *e
 	if (!several)
 		return e->track->tid == a->phases->processes[process].tid;
 	for (unsigned int i = 0; i < several->count; i++)
-		if (several->threads[i].track != e->track && several->threads[i].last > e->begin)
+		if (several->threads[i].track != e->track && several->doing[i].last > e->begin)
 			return false;
 	return true;
 }
