@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../cli/decode/nv_decode.h"
+#include "ioctl.h"
 #include "trace.h"
 
 static struct unnamed {
@@ -47,13 +47,11 @@ static void print_name(const char *what, const char *name, uint32_t nr)
 	note_unnamed(what, nr);
 }
 
-/* What is known of a control command without a name: its category, or class. */
+/* What is known of a control command without a name: its class. */
 static void print_group(uint32_t cmd)
 {
-	const char *group = nv_ctrl_category(cmd);
+	const char *group = nv_class_name(cmd >> 16);
 
-	if (!group)
-		group = nv_class_name(cmd >> 16);
 	if (group)
 		printf("(%s)", group);
 }
