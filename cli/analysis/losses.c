@@ -201,7 +201,7 @@ int ct_losses_by_cpu(struct ct_losses *l, const struct ct_trace *t, struct ct_lo
 	return rc ? rc : finished;
 }
 
-int ct_losses_collect(struct ct_losses *l, const struct ct_trace *t)
+static int losses_collect(struct ct_losses *l, const struct ct_trace *t)
 {
 	struct ct_losses_cpu *cpus;
 	unsigned int count;
@@ -330,7 +330,7 @@ void ct_losses_print(const struct ct_losses *l, FILE *out)
 int ct_losses_report(const struct ct_trace *t, FILE *out)
 {
 	struct ct_losses l;
-	int rc = ct_losses_collect(&l, t);
+	int rc = losses_collect(&l, t);
 
 	if (!rc)
 		ct_losses_print(&l, out);

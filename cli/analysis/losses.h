@@ -36,11 +36,8 @@ struct ct_losses {
 #define CT_LOSSES_RING		"ring"
 #define CT_LOSSES_LARGEST	"ring_largest"
 
-/* 0 or -ENOMEM. */
-int ct_losses_collect(struct ct_losses *l, const struct ct_trace *t);
-
 /**
- * ct_losses_by_cpu() - the same, and each CPU's
+ * ct_losses_by_cpu() - what a trace lost, and each CPU
  * @cpus: set to a list of *@count CPUs that lost records, to be freed by free(); by number
  *
  * Return: 0 or -ENOMEM; then there is no list.

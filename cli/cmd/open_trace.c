@@ -117,7 +117,7 @@ static int open_pack(struct ct_trace *t, const char *file)
 	return status;
 }
 
-int ct_open_trace(struct ct_trace *t, const char *dir)
+static int open_trace(struct ct_trace *t, const char *dir)
 {
 	int status;
 
@@ -211,7 +211,7 @@ static int open_several(struct ct_trace *t, const struct open_list *l, const cha
 	int status = of ? 0 : ct_complain("no memory");
 
 	for (unsigned int i = 0; i < l->count && !status; i++)
-		status = ct_open_trace(&of[i], l->dirs[i]);
+		status = open_trace(&of[i], l->dirs[i]);
 	if (!status && ct_trace_several(t, of, l->count, name, &err))
 		status = ct_complain("%s", err.text);
 	for (unsigned int i = 0; of && i < l->count; i++)
@@ -233,7 +233,7 @@ int ct_open_traces(struct ct_trace *t, const char *const *dirs, unsigned int cou
 	if (!status && open_list_twice(&l))
 		status = ct_complain_usage("%s: the same trace is named twice", open_list_twice(&l));
 	if (!status)
-		status = l.count == 1 ? ct_open_trace(t, l.dirs[0]) : open_several(t, &l, name);
+		status = l.count == 1 ? open_trace(t, l.dirs[0]) : open_several(t, &l, name);
 	for (unsigned int i = 0; i < l.count; i++)
 		free(l.dirs[i]);
 	free(l.dirs);

@@ -5,16 +5,6 @@
 
 #include "trace/reader.h"
 
-/**
- * ct_open_trace() - open a trace for a command that reads it
- *
- * Finishes it first where that is possible, and says on stderr what a reader of
- * an unfinished trace has to know.  Prints the line for an error itself.
- *
- * Return: 0, or 1 after a line on stderr.  Close @t in both cases.
- */
-int ct_open_trace(struct ct_trace *t, const char *dir);
-
 /* Set by a command that must not write: a trace that is not finished stays as it is. */
 extern bool ct_open_read_only;
 
@@ -22,8 +12,10 @@ extern bool ct_open_read_only;
  * ct_open_traces() - open traces that are read as one
  * @dirs: of traces, or of folders that hold nothing but traces (one of each host of a job)
  *
- * Where there are several, the clocks of their hosts are fitted, and stderr is told how exactly.
- * As ct_open_trace().
+ * Finishes one first where that is possible, and says on stderr what a reader of an unfinished trace has
+ * to know.  Where there are several, the clocks of their hosts are fitted, and stderr is told how exactly.
+ *
+ * Return: 0, or 1 after a line on stderr.  Close @t in both cases.
  */
 int ct_open_traces(struct ct_trace *t, const char *const *dirs, unsigned int count);
 

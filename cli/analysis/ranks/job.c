@@ -371,48 +371,6 @@ double ct_job_share(const struct ct_job *job, const struct ct_job_rank *r)
 	return job_share(job, &job->ranks[r->victim], r->made_wait_most);
 }
 
-/* What ranks wait for each other by turns is nobody's, and so is what no account of the rank explains. */
-const struct ct_job_rank *ct_job_guilty(const struct ct_job *job, double share)
-{
-	const struct ct_job_rank *found = NULL;
-	double most = share, more, own, others;
-
-	for (unsigned int i = 0; i < job->count; i++) {
-		const struct ct_job_rank *r = &job->ranks[i], *victim = &job->ranks[r->victim];
-		uint64_t back = victim->victims[i];
-		double net = r->made_wait_most > back ? job_share(job, victim, r->made_wait_most - back) : 0;
-
-		if (!r->made_wait_most || net < most || r->operations < OPERATIONS_LEAST ||
-		    ct_job_why(job, r, &more, &own, &others) == CT_LATE_UNKNOWN)
-			continue;
-		most = net;
-		found = r;
-	}
-	return found;
-}
-
-double ct_job_turns(const struct ct_job *job, const struct ct_job_rank **waits, const struct ct_job_rank **last)
-{
-	double most = 0;
-
-	*waits = *last = NULL;
-	for (unsigned int i = 0; i < job->count; i++) {
-		const struct ct_job_rank *r = &job->ranks[i];
-		uint64_t ns = 0;
-
-		for (unsigned int k = 0; k < job->count; k++)
-			ns += job->ranks[k].victims[i];
-		if (job_share(job, r, ns) <= most)
-			continue;
-		most = job_share(job, r, ns);
-		*waits = r;
-	}
-	for (unsigned int i = 0; i < job->count; i++)
-		if (job->ranks[i].operations && (!*last || job->ranks[i].late_count > (*last)->late_count))
-			*last = &job->ranks[i];
-	return *last ? most : 0;
-}
-
 double ct_job_step(const struct ct_job *job, const struct ct_job_rank *r, enum ct_late why, bool others)
 {
 	double sum = 0;
@@ -459,8 +417,9 @@ static double job_kernels(const struct ct_job *job, const struct ct_job_rank *r,
 
 #define MORE_KERNELS	1.1	/* so many times as many: it has more work, and not slower kernels */
 
-enum ct_late ct_job_why(const struct ct_job *job, const struct ct_job_rank *r, double *more, double *own,
-			double *others)
+/* Why: what it has more of in a step than the other ranks, in *@more ns, of *@own where they have *@others. */
+static enum ct_late job_why(const struct ct_job *job, const struct ct_job_rank *r, double *more, double *own,
+			    double *others)
 {
 	enum ct_late why = CT_LATE_UNKNOWN;
 
@@ -481,6 +440,49 @@ enum ct_late ct_job_why(const struct ct_job *job, const struct ct_job_rank *r, d
 	if (why == CT_LATE_KERNELS && job_kernels(job, r, false) > MORE_KERNELS * job_kernels(job, r, true))
 		return CT_LATE_WORK;
 	return why;
+}
+
+/* What ranks wait for each other by turns is nobody's, and so is what no account of the rank explains. */
+const struct ct_job_rank *ct_job_guilty(const struct ct_job *job, double share)
+{
+	const struct ct_job_rank *found = NULL;
+	double most = share, more, own, others;
+
+	for (unsigned int i = 0; i < job->count; i++) {
+		const struct ct_job_rank *r = &job->ranks[i], *victim = &job->ranks[r->victim];
+		uint64_t back = victim->victims[i];
+		double net = r->made_wait_most > back ? job_share(job, victim, r->made_wait_most - back) : 0;
+
+		if (!r->made_wait_most || net < most || r->operations < OPERATIONS_LEAST ||
+		    job_why(job, r, &more, &own, &others) == CT_LATE_UNKNOWN)
+			continue;
+		most = net;
+		found = r;
+	}
+	return found;
+}
+
+/* How much of its steady state the rank waits that waits most, %; sets it, and who comes last most often. */
+static double job_turns(const struct ct_job *job, const struct ct_job_rank **waits, const struct ct_job_rank **last)
+{
+	double most = 0;
+
+	*waits = *last = NULL;
+	for (unsigned int i = 0; i < job->count; i++) {
+		const struct ct_job_rank *r = &job->ranks[i];
+		uint64_t ns = 0;
+
+		for (unsigned int k = 0; k < job->count; k++)
+			ns += job->ranks[k].victims[i];
+		if (job_share(job, r, ns) <= most)
+			continue;
+		most = job_share(job, r, ns);
+		*waits = r;
+	}
+	for (unsigned int i = 0; i < job->count; i++)
+		if (job->ranks[i].operations && (!*last || job->ranks[i].late_count > (*last)->late_count))
+			*last = &job->ranks[i];
+	return *last ? most : 0;
 }
 
 const char *ct_late_word(enum ct_late why)
@@ -529,7 +531,9 @@ const char *ct_job_missing(const struct ct_collectives *c, const struct ct_opera
 	return buf;
 }
 
-const char *ct_job_operation(const struct ct_collectives *c, const struct ct_operation *o, char *buf, size_t size)
+/* "AllReduce 218 of communicator 3f2a (1.00 MiB)" */
+static const char *job_operation_text(const struct ct_collectives *c, const struct ct_operation *o, char *buf,
+				      size_t size)
 {
 	const struct ct_part *p = &c->parts[o->first];
 	char bytes[CT_TERM_TEXT];
@@ -574,7 +578,7 @@ enum ct_late ct_job_guilty_text(const struct ct_job *job, const struct ct_collec
 	const struct ct_job_rank *victim = &job->ranks[r->victim];
 	char each[CT_TERM_TEXT], mine[CT_TERM_TEXT], theirs[CT_TERM_TEXT], operation[128], why_text[320] = "", worst[200] = "";
 	double more, own, others, lost = job_lost(job, victim, r->made_wait_most);
-	enum ct_late why = ct_job_why(job, r, &more, &own, &others);
+	enum ct_late why = job_why(job, r, &more, &own, &others);
 	const char *step = victim->iterations ? "each iteration" : "each collective", *word = ct_late_word(why);
 	const char *them = job->count > 2 ? "the others" : "the other";
 	unsigned int waiting = 0;
@@ -593,7 +597,7 @@ enum ct_late ct_job_guilty_text(const struct ct_job *job, const struct ct_collec
 		snprintf(why_text, sizeof(why_text), ": in a step it spends %s %s, %s %s", mine, word, them, theirs);
 	if (r->worst_operation < c->operations_count)
 		snprintf(worst, sizeof(worst), " The longest wait is %s, in %s.", ct_term_ns(mine, r->worst),
-			 ct_job_operation(c, &c->operations[r->worst_operation], operation, sizeof(operation)));
+			 job_operation_text(c, &c->operations[r->worst_operation], operation, sizeof(operation)));
 	snprintf(buf, size, "Rank %u makes %u other rank%s wait for %s%s in %s (%.1f %%%s)%s.%s", r->rank, waiting,
 		 waiting == 1 ? "" : "s", job->measured ? "" : "at most ",
 		 ct_term_ns(each, victim->steps ? lost / victim->steps : lost), step,
@@ -624,7 +628,9 @@ static size_t job_doing(const struct ct_analysis *a, const struct ct_job_rank *r
 
 #define DOING_SHOWN	4	/* ranks */
 
-void ct_job_stuck_text(const struct ct_analysis *a, const struct ct_job *job, unsigned int i, char *buf, size_t size)
+/* What is wrong with operation @i of .stuck: who did not call it, and what the ranks do instead. */
+static void job_stuck_text(const struct ct_analysis *a, const struct ct_job *job, unsigned int i, char *buf,
+			   size_t size)
 {
 	const struct ct_collectives *c = a->collectives;
 	const struct ct_operation *o = &c->operations[job->stuck[i]];
@@ -633,7 +639,7 @@ void ct_job_stuck_text(const struct ct_analysis *a, const struct ct_job *job, un
 	bool stuck = false;
 	size_t used;
 
-	ct_job_operation(c, o, operation, sizeof(operation));
+	job_operation_text(c, o, operation, sizeof(operation));
 	ct_job_mismatch(c, o, mismatch, sizeof(mismatch));
 	if (a->trace->lost)
 		lost = " (or its record is lost)";
@@ -674,11 +680,11 @@ bool ct_job_verdict(const struct ct_analysis *a, const struct ct_job *job, unsig
 	if (!job->count || (!job->several && !job->stuck_count) || i > stuck)
 		return false;
 	if (i < stuck) {
-		ct_job_stuck_text(a, job, i, buf, size);
+		job_stuck_text(a, job, i, buf, size);
 		return true;
 	}
 	guilty = ct_job_guilty(job, CT_JOB_SHARE);
-	turns = ct_job_turns(job, &waits, &last);
+	turns = job_turns(job, &waits, &last);
 	if (guilty)
 		ct_job_guilty_text(job, a->collectives, guilty, buf, size);
 	else if (turns >= VERDICT_TURNS)

@@ -82,18 +82,11 @@ extern const struct ct_analyser ct_job_analyser;
  */
 const struct ct_job_rank *ct_job_guilty(const struct ct_job *job, double share);
 
-/* How much of its steady state the rank waits that waits most, %; sets it, and who comes last most often. */
-double ct_job_turns(const struct ct_job *job, const struct ct_job_rank **waits, const struct ct_job_rank **last);
-
 /*
  * Share of the steady state of the one that waits most for this rank, %: with records of the GPU the time in which
  * that one's GPU did nothing but wait, as the verdict on it has it.
  */
 double ct_job_share(const struct ct_job *job, const struct ct_job_rank *r);
-
-/* Why: what it has more of in a step than the other ranks, in *@more ns, of *@own where they have *@others. */
-enum ct_late ct_job_why(const struct ct_job *job, const struct ct_job_rank *r, double *more, double *own,
-			double *others);
 
 /* ns that the rank has in a step of what may be the reason; of the others their mean. */
 double ct_job_step(const struct ct_job *job, const struct ct_job_rank *r, enum ct_late why, bool others);
@@ -114,14 +107,8 @@ enum ct_late ct_job_guilty_text(const struct ct_job *job, const struct ct_collec
  */
 bool ct_job_verdict(const struct ct_analysis *a, const struct ct_job *job, unsigned int i, char *buf, size_t size);
 
-/* What is wrong with operation @i of .stuck: who did not call it, and what the ranks do instead. */
-void ct_job_stuck_text(const struct ct_analysis *a, const struct ct_job *job, unsigned int i, char *buf, size_t size);
-
 /* The ranks of a communicator that did not call an operation: "1, 3"; "" where it is not known. */
 const char *ct_job_missing(const struct ct_collectives *c, const struct ct_operation *o, char *buf, size_t size);
-
-/* "AllReduce 218 of communicator 3f2a (1.00 MiB)" */
-const char *ct_job_operation(const struct ct_collectives *c, const struct ct_operation *o, char *buf, size_t size);
 
 /* What differs among the ranks that called it: "rank 0 calls AllReduce of 262,144 float32, rank 1 ..."; "" */
 const char *ct_job_mismatch(const struct ct_collectives *c, const struct ct_operation *o, char *buf, size_t size);
