@@ -24,8 +24,7 @@ static struct ct_op_stat *calls_op(struct ct_calls *c, const struct ct_class *cl
 /* What comes before a launch: initialisation, a context, a kernel that is loaded. */
 static bool calls_prepares(const struct ct_class *class)
 {
-	return class->category == CT_CAT_INIT || class->op == CT_OP_LOAD ||
-	       (class->category == CT_CAT_CONTEXT && class->op == CT_OP_CREATE);
+	return class->category == CT_CAT_INIT || ct_class_is(class, CT_IS_LOAD | CT_IS_CONTEXT);
 }
 
 /* Does this process call libcuda, and does it use what only libcuda uses of the driver? */

@@ -25,11 +25,9 @@ enum ct_happening_kind ct_happening_kind(const struct ct_class *c)
 	/* What a call of libcudart does is in the calls inside it. */
 	if (!ct_class_is(c, CT_IS_CUDA) || c->category == CT_CAT_IOCTL)
 		return CT_HAP_NONE;
-	if (c->category == CT_CAT_CONTEXT && c->op == CT_OP_CREATE)
-		return CT_HAP_CONTEXT;
-	if (c->category == CT_CAT_MODULE && c->op == CT_OP_LOAD)
-		return CT_HAP_MODULE;
-	return ct_class_is(c, CT_IS_ALLOC) ? CT_HAP_ALLOC :
+	return ct_class_is(c, CT_IS_CONTEXT) ? CT_HAP_CONTEXT :
+	       ct_class_is(c, CT_IS_LOAD) ? CT_HAP_MODULE :
+	       ct_class_is(c, CT_IS_ALLOC) ? CT_HAP_ALLOC :
 	       ct_class_is(c, CT_IS_COPY) ? CT_HAP_COPY :
 	       ct_class_is(c, CT_IS_KERNEL_LAUNCH) ? CT_HAP_LAUNCH :
 	       ct_class_is(c, CT_IS_GRAPH_LAUNCH) ? CT_HAP_GRAPH :

@@ -42,8 +42,7 @@ int32_t ct_processes_gpu(const struct ct_processes *p, uint32_t pid);
 /* Does a record of the class say something of its process? */
 static inline bool ct_processes_wants(const struct ct_class *class)
 {
-	return class->id == CT_CLASS_process || ct_class_is(class, CT_IS_COMMUNICATOR) ||
-	       (class->category == CT_CAT_CONTEXT && class->op == CT_OP_CREATE);
+	return class->id == CT_CLASS_process || ct_class_is(class, CT_IS_COMMUNICATOR | CT_IS_CONTEXT);
 }
 
 /* Takes note of a record; 0 or -ENOMEM. */

@@ -192,6 +192,10 @@ static uint32_t class_is_call(const struct ct_class *class)
 		return CT_IS_API | CT_IS_CUDA | (class->op == CT_OP_LAUNCH ? CT_IS_KERNEL_LAUNCH : 0);
 	case CT_CAT_GRAPH:
 		return CT_IS_API | CT_IS_CUDA | (class->op == CT_OP_LAUNCH ? CT_IS_GRAPH_LAUNCH : 0);
+	case CT_CAT_CONTEXT:
+		return CT_IS_API | CT_IS_CUDA | (class->op == CT_OP_CREATE ? CT_IS_CONTEXT : 0);
+	case CT_CAT_MODULE:
+		return CT_IS_API | CT_IS_CUDA | (class->op == CT_OP_LOAD ? CT_IS_LOAD : 0);
 	case CT_CAT_TRANSFER:
 		return CT_IS_API | CT_IS_CUDA |
 		       (class->op == CT_OP_COPY ? CT_IS_COPY : class->op == CT_OP_SET ? CT_IS_SET : 0);

@@ -95,6 +95,9 @@ enum ct_what {
 	CT_IS_RECEIVE		= 1 << 19,
 	CT_IS_GROUP_BEGIN	= 1 << 20,	/* calls until its end are one operation */
 	CT_IS_GROUP_END		= 1 << 21,
+	/* Of the program, and of libcuda. */
+	CT_IS_CONTEXT		= 1 << 22,	/* makes a context */
+	CT_IS_LOAD		= 1 << 23,	/* loads code */
 };
 
 #define CT_IS_LAUNCH	(CT_IS_KERNEL_LAUNCH | CT_IS_GRAPH_LAUNCH)

@@ -39,16 +39,6 @@ struct collection {
 	unsigned int steady_count;
 };
 
-static bool contention_context(const struct ct_class *class)
-{
-	return class->layer == CT_LAYER_USER && class->category == CT_CAT_CONTEXT && class->op == CT_OP_CREATE;
-}
-
-static bool contention_wants(const struct ct_class *class)
-{
-	return ct_class_is(class, CT_IS_LAUNCH) || contention_context(class);
-}
-
 static int contention_begin(struct ct_analysis *a)
 {
 	struct collection *c = a->state;
@@ -66,7 +56,7 @@ static int contention_event(struct ct_analysis *a, const struct ct_trace_event *
 	int index = ct_rule_process(a, e, &scope, &iteration);
 	bool overlapped = false, known = false;
 
-	if (contention_context(e->class)) {
+	if (ct_class_is(e->class, CT_IS_CONTEXT)) {
 		uint64_t device = e->kind != CT_ON_END || e->failed ? 64 : ct_record_quick(e->record, CT_QUICK_CUDA_DEVICE);
 
 		if (index >= 0 && device < 64)
@@ -113,7 +103,7 @@ static void contention_free(struct ct_analysis *a)
 
 const struct ct_analyser ct_contention_analyser = {
 	.on = CT_ON_BEGIN | CT_ON_END | CT_ON_UNRETURNED,
-	.wants = contention_wants,
+	.what = CT_IS_LAUNCH | CT_IS_CONTEXT,
 	.phases = true,
 	.state_size = sizeof(struct collection),
 	.begin = contention_begin,

@@ -17,7 +17,7 @@ static void modules_collect(const struct ct_scope_facts *facts, struct loads *l)
 		if (f->class->layer != CT_LAYER_USER || f->class->category != CT_CAT_MODULE)
 			continue;
 		l->count += f->count;
-		l->loaded += f->class->op == CT_OP_LOAD ? f->count : 0;
+		l->loaded += ct_class_is(f->class, CT_IS_LOAD) ? f->count : 0;
 		if (f->iterations > l->iterations)
 			l->iterations = f->iterations;
 		if (!l->most || f->total > l->most->total)
@@ -92,7 +92,7 @@ void ct_rule_startup_init(struct ct_explain *x, const struct ct_rule *rule)
 
 	for (unsigned int i = 0; i < facts->count; i++) {
 		const struct ct_fact *fact = &facts->list[i];
-		bool is_context = fact->class->category == CT_CAT_CONTEXT && fact->class->op == CT_OP_CREATE;
+		bool is_context = ct_class_is(fact->class, CT_IS_CONTEXT);
 
 		if (fact->class->layer != CT_LAYER_USER || !(is_context || fact->class->category == CT_CAT_INIT))
 			continue;
