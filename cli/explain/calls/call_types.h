@@ -102,7 +102,6 @@ struct ct_call_tree {
 	uint64_t places[CT_PLACE_COUNT], place_counts[CT_PLACE_COUNT];
 	uint64_t total;			/* ns: all places */
 	CT_KEYED(struct ct_call_meanwhile) meanwhile;
-	uint64_t meanwhile_dropped;
 	bool end_lost;			/* its end was lost; a call around it ended */
 	bool user_ioctls, kernel_calls;	/* the tree has the program's ioctls; calls of the driver */
 	/* Internal. */
