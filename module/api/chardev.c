@@ -19,7 +19,6 @@
 #include "read/reader.h"
 #include "control/control.h"
 #include "probes/counter.h"
-#include "probes/probe.h"
 #include "core/registry.h"
 #include "core/session.h"
 #include "base/compat.h"
@@ -64,13 +63,9 @@ static int chardev_release(struct inode *inode, struct file *file)
 {
 	struct ct_file *f = file->private_data;
 
-	/* Every traced program closes a file: only those with probes wait for ct_session_lock. */
-	if (f->probes) {
-		ct_registry_get();
+	/* Every traced program closes a file: only those that count wait for ct_session_lock. */
+	if (f->counts)
 		ct_counter_closed(file);
-		ct_probe_closed(file);
-		ct_registry_put();
-	}
 	if (file->f_mode & FMODE_READ)
 		ct_control_closed(file);
 	if (file->f_mode & FMODE_READ && !f->privileged)

@@ -26,7 +26,7 @@ struct ct_file {
 	wait_queue_head_t wait; /* who is in poll() */
 	struct timer_list look; /* wakes them, so that poll() looks again */
 	bool mapped; /* has mapped a CPU's data */
-	bool probes; /* may have added probes, or counted functions */
+	bool counts; /* may count functions */
 	atomic_t defines; /* it has defined something: it keeps the registry */
 	/* session, adopted.  Not lock, with which a read() may sleep. */
 	struct mutex start;

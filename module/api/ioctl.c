@@ -151,14 +151,11 @@ static int ioctl_trigger(struct file *file, union ct_arg *arg)
 
 static int ioctl_probe_add(struct file *file, union ct_arg *arg)
 {
-	struct ct_file *f = file->private_data;
 	int err;
 
-	/* Before the probe is there: the file's release looks at it. */
-	WRITE_ONCE(f->probes, true);
 	/* If it is refused, its class goes. */
 	ct_registry_get();
-	err = ct_user_probe_add(&arg->add, file);
+	err = ct_user_probe_add(&arg->add);
 	ct_registry_put();
 	return err;
 }
@@ -183,7 +180,7 @@ static int ioctl_count_add(struct file *file, union ct_arg *arg)
 	struct ct_file *f = file->private_data;
 
 	/* Before they are counted: the file's release looks at it. */
-	WRITE_ONCE(f->probes, true);
+	WRITE_ONCE(f->counts, true);
 	/* Whether a function is at an address is an answer, too. */
 	return f->viewer.addresses ? ct_counter_add(file, &arg->count_add) : -EPERM;
 }

@@ -14,7 +14,7 @@ struct ct_call {
 	u64 begin;		/* ns */
 	u64 op;
 	unsigned long arg[7];	/* as many as the description asks for */
-	u16 depth_flags; /* CT_DEPTH_FLAGS() of its records; CT_DEPTH_FLAGS_NONE */
+	u16 depth_flags; /* CT_DEPTH_FLAGS() of its records */
 	unsigned long stacked;	/* the one that the alternative asks for */
 	u8 variant;		/* which alternative name is armed, for fill */
 	bool verified;		/* the driver's source has its signature: see ct_alternative */
@@ -29,8 +29,6 @@ struct ct_call {
  */
 #define CT_DEPTH_FLAGS(depth, flags) ((depth) | (flags) << 8)
 #define CT_DEPTH_FLAGS_CONTEXT(depth_flags) ((depth_flags) >> 8 & CT_F_CONTEXT)
-/* Of a call without records, in any context: no call has a flag of events without duration. */
-#define CT_DEPTH_FLAGS_NONE CT_DEPTH_FLAGS(0, CT_F_INSTANT)
 
 /* Index of ct_call.arg where the return value goes. */
 #define CT_ARG_RETURNED	6
@@ -75,7 +73,6 @@ struct ct_probe_desc {
 	u8 args;		/* how many arguments to keep */
 	bool sleeps;		/* may block: many calls can be open at once */
 	bool entry;		/* also recorded when it is entered */
-	bool count;		/* only counted: no records */
 	bool fetch_signed;	/* one of fetch has a sign */
 	bool xid;		/* called when the driver reports an Xid, arg[1] */
 	u32 size;		/* bytes of the layout */

@@ -11,9 +11,8 @@
 
 /* Counters on one CPU. */
 struct ct_count {
-	u64 hits; /* records tried; calls, of a probe that only counts */
+	u64 hits; /* records tried */
 	u64 lost; /* records that found no room in the ring */
-	u64 time; /* ns inside the function, of a probe that only counts */
 	u64 cost; /* ns in the handlers, of the calls that were timed */
 	u32 timed; /* calls that were timed */
 	u32 calls; /* for sampling */

@@ -15,10 +15,10 @@
 #include "core/trigger.h"
 #include "base/compat.h"
 
-/* Is this a call with records, in this context? */
+/* Is this a call in this context? */
 static __always_inline bool handler_in_context(const struct ct_call *c, unsigned int context)
 {
-	return (c->depth_flags >> 8 & (CT_F_CONTEXT | CT_F_INSTANT)) == context;
+	return CT_DEPTH_FLAGS_CONTEXT(c->depth_flags) == context;
 }
 
 /*
@@ -140,12 +140,6 @@ static noinline int handler_enter_special(struct ct_cpu *cpu, const struct ct_ar
 	unsigned int i;
 	u64 timing;
 
-	if (a->desc->count) {
-		/* No record stands for it, so it is no level of depth. */
-		c->depth_flags = CT_DEPTH_FLAGS_NONE;
-		c->begin = ct_clock_ns();
-		return 0;
-	}
 	timing = ct_count_time_begins(a->probe->count);
 	for (i = 0; i < a->desc->args; i++)
 		c->arg[i] = regs_get_kernel_argument(regs, i);
@@ -203,25 +197,17 @@ int ct_probe_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 
 int ct_probe_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
-	struct ct_call *c = (void *)ri->data;
 	struct ct_cpu *cpu = ct_cpu_writing();
 	struct kretprobe *rp = ct_kretprobe_of(ri);
-	struct ct_kprobe *p;
 	const struct ct_armed *a;
 	u64 timing;
 
 	if (unlikely(!cpu || !rp))
 		return 0;
 	a = container_of(rp, struct ct_armed, rp);
-	if (unlikely(a->desc->count)) {
-		p = a->probe;
-		this_cpu_inc(p->count->hits);
-		this_cpu_add(p->count->time, ct_clock_ns() - c->begin);
-	} else {
-		timing = ct_count_time_begins(a->probe->count);
-		handler_write_call(cpu, a, c, regs_return_value(regs), false);
-		handler_time_ends(a->probe, timing, true);
-	}
+	timing = ct_count_time_begins(a->probe->count);
+	handler_write_call(cpu, a, (void *)ri->data, regs_return_value(regs), false);
+	handler_time_ends(a->probe, timing, true);
 	return 0;
 }
 NOKPROBE_SYMBOL(handler_trigger);

@@ -25,7 +25,6 @@ struct ct_kprobe {
 	s32 error[CT_ALTERNATIVES];
 	u8 variant; /* the alternative that is armed */
 	bool added; /* desc is freed with the probe */
-	const void *owner; /* the open file that it is removed with, or NULL */
 };
 
 /*
@@ -39,7 +38,7 @@ struct ct_armed {
 	const struct ct_probe_desc *desc;
 	u16 class; /* of its records */
 	u8 category;
-	bool special; /* it only counts, records entries, or wants other arguments than most */
+	bool special; /* it records entries, or wants other arguments than most */
 	u8 stacked;
 	u8 variant;
 	bool verified;
@@ -57,8 +56,8 @@ struct ct_armed {
 
 static inline int ct_kprobe_max_active(const struct ct_probe_desc *d)
 {
-	return max_t(int, num_possible_cpus(), d->sleeps && !d->count ? CT_KPROBE_CALLS_SLEEPS :
-									CT_KPROBE_CALLS);
+	return max_t(int, num_possible_cpus(),
+		     d->sleeps ? CT_KPROBE_CALLS_SLEEPS : CT_KPROBE_CALLS);
 }
 
 #endif

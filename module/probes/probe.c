@@ -28,13 +28,7 @@
 /* All of this is under ct_session_lock. */
 static DEFINE_XARRAY_ALLOC1(probes); /* of struct ct_kprobe */
 static u32 rows; /* alternatives of all probes */
-static u64 wanted; /* groups of the running session */
-static bool arming; /* a session is running: arm probes as they appear */
-/*
- * Where probe_info() found its last answer, so that asking for one index after the other does not
- * walk from the first probe each time; id 0: start from there.
- */
-static struct { unsigned long id; u32 first; } last;
+static u64 wanted; /* groups of the running session, whose probes are armed as they appear */
 
 /* ------------------------------------------------------------- arming ---- */
 
@@ -52,8 +46,8 @@ static int probe_define_class(struct ct_kprobe *p, unsigned int i)
 	const struct ct_probe_desc *d = p->desc;
 	int id;
 
-	if (p->class[i] || d->count)
-		return 0; /* defined already; or it has no records */
+	if (p->class[i])
+		return 0;
 	id = ct_class_define_layout(d->name, d->alt[i].symbol, d->category, d->op, d->layout);
 	if (id < 0)
 		return id;
@@ -84,7 +78,7 @@ static int probe_arm_alternative(struct ct_kprobe *p, unsigned int i)
 	a->stacked = d->alt[i].stacked;
 	a->variant = i;
 	a->verified = ct_driver_verified(d->alt[i].first_branch, d->alt[i].last_branch);
-	a->special = d->count || d->entry || a->stacked || d->args > CT_ARGS_ALWAYS;
+	a->special = d->entry || a->stacked || d->args > CT_ARGS_ALWAYS;
 	snprintf(a->symbol, sizeof(a->symbol), "%s%s%s", d->module,
 		 *d->module ? ":" : "", d->alt[i].symbol);
 	a->rp.kp.symbol_name = a->symbol;
@@ -141,7 +135,7 @@ static void probe_arm(struct ct_kprobe *p)
 /* Arm p if the session wants it and its module is loaded. */
 static void probe_arm_if_wanted(struct ct_kprobe *p, bool loaded)
 {
-	if (!arming || p->armed || !(wanted & BIT_ULL(p->desc->group)))
+	if (p->armed || !(wanted & BIT_ULL(p->desc->group)))
 		return;
 	if (!loaded && *p->desc->module && !ct_driver_loaded(p->desc->module))
 		probe_set_state(p, CT_PROBE_NO_MODULE);
@@ -160,10 +154,10 @@ static unsigned int probe_alternatives(const struct ct_kprobe *p)
 	return n;
 }
 
-/* Is p in this module (NULL: any) and of this owner (NULL: any)? */
-static bool probe_is(const struct ct_kprobe *p, const char *module, const void *owner)
+/* Is p in this module?  NULL: any. */
+static bool probe_is_in(const struct ct_kprobe *p, const char *module)
 {
-	return (!module || !strcmp(p->desc->module, module)) && (!owner || p->owner == owner);
+	return !module || !strcmp(p->desc->module, module);
 }
 
 static void probe_disarmed(struct ct_kprobe *p, enum ct_probe_state state)
@@ -178,8 +172,8 @@ static void probe_disarmed(struct ct_kprobe *p, enum ct_probe_state state)
 	probe_set_state(p, state);
 }
 
-/* Disarm all probes of this module (NULL: any) and of this owner (NULL: any). */
-static void probe_disarm(const char *module, const void *owner, enum ct_probe_state state)
+/* Disarm all probes of this module (NULL: any). */
+static void probe_disarm(const char *module, enum ct_probe_state state)
 {
 	struct kretprobe *batch[64]; /* disarmed with one wait for all their handlers */
 	struct ct_kprobe *p;
@@ -187,7 +181,7 @@ static void probe_disarm(const char *module, const void *owner, enum ct_probe_st
 	unsigned int n = 0;
 
 	xa_for_each(&probes, id, p) {
-		if (p->armed && probe_is(p, module, owner))
+		if (p->armed && probe_is_in(p, module))
 			batch[n++] = &p->armed->rp;
 		if (n == ARRAY_SIZE(batch)) {
 			unregister_kretprobes(batch, n);
@@ -196,7 +190,7 @@ static void probe_disarm(const char *module, const void *owner, enum ct_probe_st
 	}
 	unregister_kretprobes(batch, n);
 	xa_for_each(&probes, id, p)
-		if (probe_is(p, module, owner))
+		if (probe_is_in(p, module))
 			probe_disarmed(p, state);
 }
 
@@ -206,7 +200,6 @@ static void probe_arm_all(struct ct_source *source, u64 groups)
 	unsigned long id;
 
 	wanted = groups;
-	arming = true;
 	ct_driver_learn(NULL);
 	xa_for_each(&probes, id, p) {
 		p->missed = 0;
@@ -217,8 +210,8 @@ static void probe_arm_all(struct ct_source *source, u64 groups)
 
 static void probe_disarm_all(struct ct_source *source)
 {
-	arming = false;
-	probe_disarm(NULL, NULL, CT_PROBE_IDLE);
+	wanted = 0;
+	probe_disarm(NULL, CT_PROBE_IDLE);
 }
 
 /* Without ct_session_lock: the list's own lock keeps a probe that is in it from being freed. */
@@ -230,7 +223,7 @@ static bool probe_any_in_module(const char *module)
 
 	xa_lock(&probes);
 	xa_for_each(&probes, id, p)
-		any |= probe_is(p, module, NULL);
+		any |= probe_is_in(p, module);
 	xa_unlock(&probes);
 	return any;
 }
@@ -243,7 +236,7 @@ static void probe_module_coming(struct module *mod)
 	ct_driver_learn(mod);
 	ct_quirk_coming(mod);
 	xa_for_each(&probes, id, p)
-		if (probe_is(p, mod->name, NULL))
+		if (probe_is_in(p, mod->name))
 			probe_arm_if_wanted(p, true);
 	ct_quirk_coming(NULL);
 }
@@ -265,10 +258,10 @@ static int probe_module_changed(struct notifier_block *nb, unsigned long what, v
 		mutex_lock(&ct_session_lock);
 	else if (mutex_lock_killable(&ct_session_lock))
 		return notifier_from_errno(-EINTR);
-	if (arming && what == MODULE_STATE_COMING)
+	if (wanted && what == MODULE_STATE_COMING)
 		probe_module_coming(mod);
-	else if (arming)
-		probe_disarm(mod->name, NULL, CT_PROBE_NO_MODULE);
+	else if (wanted)
+		probe_disarm(mod->name, CT_PROBE_NO_MODULE);
 	mutex_unlock(&ct_session_lock);
 	return NOTIFY_DONE;
 }
@@ -282,18 +275,17 @@ static u32 probe_count(struct ct_source *source)
 	return rows;
 }
 
-void ct_probe_sum(const struct ct_kprobe *p, u64 *hits, u64 *missed, u64 *lost, u64 *time)
+void ct_probe_sum(const struct ct_kprobe *p, u64 *hits, u64 *missed, u64 *lost)
 {
 	int cpu;
 
-	*hits = *lost = *time = 0;
+	*hits = *lost = 0;
 	*missed = p->missed;
 	if (p->armed)
 		*missed += p->armed->rp.nmissed + p->armed->rp.kp.nmissed;
 	for_each_possible_cpu(cpu) {
 		*hits += per_cpu_ptr(p->count, cpu)->hits;
 		*lost += per_cpu_ptr(p->count, cpu)->lost;
-		*time += per_cpu_ptr(p->count, cpu)->time;
 	}
 }
 
@@ -312,29 +304,23 @@ static void probe_fill_info(struct ct_probe_info *info, struct ct_kprobe *p, u32
 		return;
 	if (p->armed)
 		info->address = (unsigned long)p->armed->rp.kp.addr;
-	ct_probe_sum(p, &info->hits, &info->missed, &info->lost, &info->time);
+	ct_probe_sum(p, &info->hits, &info->missed, &info->lost);
 	info->cost = ct_count_cost(p->count);
 }
 
 static void probe_info(struct ct_source *source, struct ct_probe_info *info, u32 index)
 {
 	struct ct_kprobe *p;
-	unsigned long id, from = 0;
-	u32 n, first = 0;
+	unsigned long id;
+	u32 n;
 
-	if (last.id && index >= last.first) {
-		from = last.id;
-		first = last.first;
-	}
-	xa_for_each_start(&probes, id, p, from) {
+	xa_for_each(&probes, id, p) {
 		n = probe_alternatives(p);
-		if (index - first < n) {
-			probe_fill_info(info, p, index - first);
-			last.id = id;
-			last.first = first;
+		if (index < n) {
+			probe_fill_info(info, p, index);
 			break;
 		}
-		first += n;
+		index -= n;
 	}
 }
 
@@ -383,7 +369,6 @@ struct ct_kprobe *ct_probe_new(const struct ct_probe_desc *desc, bool added, u32
 	p->count = alloc_percpu(struct ct_count);
 	if (p->count)
 		err = xa_alloc(&probes, &p->id, p, xa_limit_31b, GFP_KERNEL);
-	last.id = 0; /* the new id may be a smaller one */
 	if (err) {
 		free_percpu(p->count);
 		kfree(p);
@@ -406,7 +391,6 @@ void ct_probe_disarm(struct ct_kprobe *p)
 void ct_probe_free(struct ct_kprobe *p)
 {
 	ct_probe_disarm(p);
-	last.id = 0;
 	xa_erase(&probes, p->id);
 	rows -= probe_alternatives(p);
 	ct_source_changed();
@@ -416,19 +400,6 @@ void ct_probe_free(struct ct_kprobe *p)
 	if (p->added)
 		kfree(p->desc);
 	kfree(p);
-}
-
-void ct_probe_closed(const void *owner)
-{
-	struct ct_kprobe *p;
-	unsigned long id;
-
-	mutex_lock(&ct_session_lock);
-	probe_disarm(NULL, owner, CT_PROBE_IDLE);
-	xa_for_each(&probes, id, p)
-		if (p->owner == owner)
-			ct_probe_free(p);
-	mutex_unlock(&ct_session_lock);
 }
 
 static void probe_free_all(void)

@@ -26,13 +26,10 @@ void ct_probe_disarm(struct ct_kprobe *p);
 void ct_probe_free(struct ct_kprobe *p);
 
 /* ct_probe_sum - its counts over all CPUs. */
-void ct_probe_sum(const struct ct_kprobe *p, u64 *hits, u64 *missed, u64 *lost, u64 *time);
+void ct_probe_sum(const struct ct_kprobe *p, u64 *hits, u64 *missed, u64 *lost);
 
 /* ct_probe_next - the probe after *id, which starts as 0; NULL: no more. */
 struct ct_kprobe *ct_probe_next(unsigned long *id);
-
-/* ct_probe_closed - the file is closed: remove its probes.  Takes ct_session_lock, may sleep. */
-void ct_probe_closed(const void *owner);
 #else
 static inline int ct_probe_init(void)
 {
@@ -40,10 +37,6 @@ static inline int ct_probe_init(void)
 }
 
 static inline void ct_probe_exit(void)
-{
-}
-
-static inline void ct_probe_closed(const void *owner)
 {
 }
 #endif

@@ -97,9 +97,7 @@ static struct user_probe *user_probe_describe(const struct ct_probe_add *arg)
 	struct user_probe *a;
 	int err;
 
-	if (arg->flags & ~(CT_PROBE_ENTRY | CT_PROBE_COUNT | CT_PROBE_OWNED) ||
-	    (arg->flags & CT_PROBE_COUNT && (arg->args || arg->flags & CT_PROBE_ENTRY)) ||
-	    !user_probe_names(arg))
+	if (arg->flags & ~CT_PROBE_ENTRY || !user_probe_names(arg))
 		return ERR_PTR(-EINVAL);
 	a = kzalloc(sizeof(*a), GFP_KERNEL);
 	if (!a)
@@ -118,7 +116,6 @@ static struct user_probe *user_probe_describe(const struct ct_probe_add *arg)
 	a->desc.alt[0].symbol = a->symbol;
 	a->desc.fetch = arg->args ? a->fetch : NULL;
 	a->desc.entry = arg->flags & CT_PROBE_ENTRY;
-	a->desc.count = arg->flags & CT_PROBE_COUNT;
 	/* It may sleep: the user does not say. */
 	a->desc.sleeps = true;
 	a->def.layer = CT_LAYER_KERNEL;
@@ -158,27 +155,23 @@ static int user_probe_try(const struct user_probe *a)
 	return err ? user_probe_refusal(err) : 0;
 }
 
-static int user_probe_add(struct user_probe *a, u32 sample, const void *owner)
+static int user_probe_add(struct user_probe *a, u32 sample)
 {
 	struct ct_kprobe *p;
 	unsigned long id = 0;
-	int class = 0, err = 0;
+	int class, err = 0;
 
 	while ((p = ct_probe_next(&id)))
 		if (user_probe_is(p, a->module, a->symbol) && (p->added || p->armed))
 			return -EEXIST;
-	/* A probe that only counts has no records. */
-	if (!a->desc.count)
-		class = ct_class_define(&a->def, 0);
+	class = ct_class_define(&a->def, 0);
 	if (class < 0)
 		return class;
 	p = ct_probe_new(&a->desc, true, class, sample);
 	if (IS_ERR(p)) {
-		if (class)
-			ct_class_drop(class);
+		ct_class_drop(class);
 		return PTR_ERR(p);
 	}
-	p->owner = owner;
 	switch (p->state[0]) {
 	case CT_PROBE_ABSENT:
 	case CT_PROBE_FAILED:
@@ -196,7 +189,7 @@ static int user_probe_add(struct user_probe *a, u32 sample, const void *owner)
 	return err;
 }
 
-int ct_user_probe_add(const struct ct_probe_add *arg, const void *owner)
+int ct_user_probe_add(const struct ct_probe_add *arg)
 {
 	struct user_probe *a = user_probe_describe(arg);
 	int err;
@@ -205,7 +198,7 @@ int ct_user_probe_add(const struct ct_probe_add *arg, const void *owner)
 		return PTR_ERR(a);
 	err = mutex_lock_killable(&ct_session_lock);
 	if (!err) {
-		err = user_probe_add(a, arg->sample, arg->flags & CT_PROBE_OWNED ? owner : NULL);
+		err = user_probe_add(a, arg->sample);
 		mutex_unlock(&ct_session_lock);
 	}
 	if (err)
@@ -226,7 +219,7 @@ int ct_user_probe_remove(struct ct_probe_add *arg)
 	while ((p = ct_probe_next(&id))) {
 		if (p->added && user_probe_is(p, arg->module, arg->symbol)) {
 			ct_probe_disarm(p);
-			ct_probe_sum(p, &arg->hits, &arg->missed, &arg->lost, &arg->time);
+			ct_probe_sum(p, &arg->hits, &arg->missed, &arg->lost);
 			ct_probe_free(p);
 			err = 0;
 			break;

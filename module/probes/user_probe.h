@@ -7,18 +7,18 @@
 #include "cudatrace.h"
 
 /*
- * ct_user_probe_add - @owner: the open file that it is removed with, where its flags say so.
+ * ct_user_probe_add - add a probe.
  * ct_user_probe_remove - also fills in the last counts.
  * ct_user_probe_set - change the sampling.
  * All may sleep and take ct_session_lock.  Errors as in cudatrace.h, and -EINTR: the task is being
  * killed.
  */
 #ifdef CONFIG_KRETPROBES
-int ct_user_probe_add(const struct ct_probe_add *arg, const void *owner);
+int ct_user_probe_add(const struct ct_probe_add *arg);
 int ct_user_probe_remove(struct ct_probe_add *arg);
 int ct_user_probe_set(const struct ct_probe_add *arg);
 #else
-static inline int ct_user_probe_add(const struct ct_probe_add *arg, const void *owner)
+static inline int ct_user_probe_add(const struct ct_probe_add *arg)
 {
 	return -EOPNOTSUPP;
 }

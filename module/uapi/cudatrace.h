@@ -866,7 +866,7 @@ struct ct_probe_info {
 	__u64 hits;
 	__u64 missed;
 	__u64 lost;
-	__u64 time;		/* ns inside the function, of a probe that only counts */
+	__u64 reserved;
 	char  module[56];
 	char  symbol[CT_NAME_LEN];
 	char  name[CT_NAME_LEN];
@@ -925,8 +925,6 @@ struct ct_filter {
  * argument is a field of the probe's records: number (0 to 5, or CT_ARG_RETURN for the
  * return value), name and type (any but text and str).  If the kernel refuses to arm the
  * probe, its row of CT_IOC_GET_PROBE says so.
- * When a file is closed, its probes with CT_PROBE_OWNED are removed together, which is
- * faster than one after the other.
  * Errors: EEXIST there is a probe on this function; ENOENT the module is loaded and has no
  * such function; EINVAL a name, number, type or flag, or the kernel does not allow a
  * probe on this function; ENOSPC the ids of classes are used up; EPERM no right, or the
@@ -940,8 +938,6 @@ struct ct_filter {
 #define CT_ARG_RETURN		0xff
 #define CT_ARGS_MAX		8
 #define CT_PROBE_ENTRY		1u	/* record the entry too */
-#define CT_PROBE_COUNT		2u	/* only count calls and sum up their time */
-#define CT_PROBE_OWNED		4u	/* removed when this file is closed */
 struct ct_probe_arg {
 	char  name[CT_FIELD_LEN];
 	__u8  type;		/* enum ct_type */
@@ -960,7 +956,6 @@ struct ct_probe_add {
 	__u64 hits;		/* out, of CT_IOC_PROBE_REMOVE: its final counts */
 	__u64 missed;
 	__u64 lost;
-	__u64 time;
 };
 
 /*

@@ -179,12 +179,8 @@ static void make(const struct expected *row, uint64_t *buf)
 		u->add.sample = below(4);
 		if (row->cmd != CT_IOC_PROBE_ADD)
 			break;
-		u->add.flags = below(2) | (below(3) ? 0 : CT_PROBE_OWNED);
+		u->add.flags = below(2);
 		u->add.args = below(CT_ARGS_MAX + 1);
-		if (!below(4)) {
-			u->add.flags = CT_PROBE_COUNT | (below(2) ? 0 : CT_PROBE_OWNED);
-			u->add.args = 0;
-		}
 		for (i = 0; i < u->add.args; i++) {
 			u->add.arg[i].name[0] = 'a' + i;
 			u->add.arg[i].type = below(CT_TYPE_x64 + 1);

@@ -430,39 +430,6 @@ static void test_pending(void)
 	session_end(&s);
 }
 
-/* A call that is only counted has no record, so it is no level of the depth of calls inside it. */
-static void test_counted(void)
-{
-	struct ct_probe_add outer = { .size = sizeof(outer), .symbol = "do_sys_poll",
-				      .flags = CT_PROBE_COUNT };
-	struct ct_probe_add inner = { .size = sizeof(inner), .symbol = "poll_freewait" };
-	struct ct_probe_info info;
-	struct session s;
-	struct walk x;
-	int way[2], i;
-
-	pin(0);
-	session_start(&s, 65536, 16, 0);
-	ok(!pipe(way) && write(way[1], "x", 1) == 1 && !call(s.fd, CT_IOC_PROBE_ADD, &outer) &&
-	   !call(s.fd, CT_IOC_PROBE_ADD, &inner), "a call that is counted, and one inside it");
-	info = probe_info(s.fd, inner.symbol);
-	/* More than once: the kernel uses what it keeps of a call again. */
-	for (i = 0; i < 10; i++)
-		poll(&(struct pollfd){ .fd = way[0], .events = POLLIN }, 1, 1000);
-	x = walk(&s, 0, info.class);
-	ok(x.count >= 10 && x.found && !(x.found->duration >> CT_TS_BITS & 0xff),
-	   "the inner calls are recorded (%llu), with no call around them (depth %u)",
-	   (unsigned long long)x.count,
-	   x.found ? (unsigned int)(x.found->duration >> CT_TS_BITS & 0xff) : 0);
-	i = call(s.fd, CT_IOC_PROBE_REMOVE, &outer);
-	ok(!i && outer.hits >= 10,
-	   "and the outer ones are counted (%llu)", (unsigned long long)outer.hits);
-	call(s.fd, CT_IOC_PROBE_REMOVE, &inner);
-	close(way[0]);
-	close(way[1]);
-	session_end(&s);
-}
-
 static void test_trigger(void)
 {
 	struct ct_trigger_set t = { .size = sizeof(t), .flags = CT_TRIGGER_SLOW, .slow_ns = 1 };
@@ -495,7 +462,6 @@ int main(void)
 	test_probe();
 	test_ids();
 	test_pending();
-	test_counted();
 	test_trigger();
 	return tap_done();
 }

@@ -751,7 +751,7 @@ static void define_as_two(void)
 static void test_classes(void)
 {
 	struct ct_probe_add add = { .size = sizeof(add), .symbol = "__x64_sys_getpriority",
-				    .flags = CT_PROBE_OWNED, .args = 1,
+				    .args = 1,
 				    .arg = { { .name = "ids", .type = CT_TYPE_u64 } } };
 	uint32_t n = 0, one;
 	struct session s;
@@ -770,6 +770,7 @@ static void test_classes(void)
 	ok(n + one <= CT_QUOTA_CLASSES_ALL && n + one > CT_QUOTA_CLASSES_ALL - 100 &&
 	   error == ENOSPC, "of ten others with it: %u, then ENOSPC", n + one);
 	ok(!call(s.fd, CT_IOC_PROBE_ADD, &add), "a probe finds an id all the same");
+	call(s.fd, CT_IOC_PROBE_REMOVE, &add);
 	session_end(&s);
 	ok(define_many(0, 10, &error) == 10, "and so does root");
 }

@@ -106,8 +106,7 @@ static void test_end(void)
 /* By a file that root opened: 0, or the number of the call that was not refused with EPERM. */
 static int configures(void)
 {
-	struct ct_probe_add probe = { .size = sizeof(probe), .symbol = "__x64_sys_getpriority",
-				      .flags = CT_PROBE_COUNT };
+	struct ct_probe_add probe = { .size = sizeof(probe), .symbol = "__x64_sys_getpriority" };
 	struct ct_probe_add all = { .size = sizeof(all), .symbol = "*", .sample = 2 };
 	struct ct_count_add count = { .size = sizeof(count), .count = 1 };
 	struct ct_filter filter = { .size = sizeof(filter) };
@@ -379,8 +378,7 @@ static void test_kept(void)
 
 int main(void)
 {
-	struct ct_probe_add probe = { .size = sizeof(probe), .symbol = "__x64_sys_getpriority",
-				      .flags = CT_PROBE_COUNT | CT_PROBE_OWNED };
+	struct ct_probe_add probe = { .size = sizeof(probe), .symbol = "__x64_sys_getpriority" };
 	struct session s;
 	int armed, visible, fd;
 
@@ -400,6 +398,7 @@ int main(void)
 	ok(armed && visible, "root sees their addresses (%d of %d)", visible, armed);
 	armed = as_reader(sees_no_address);
 	ok(!armed, "a reader does not (%d)", armed);
+	call(fd, CT_IOC_PROBE_REMOVE, &probe);
 	close(fd);
 	test_kept();
 	test_orphan();

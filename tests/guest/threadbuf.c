@@ -686,9 +686,7 @@ static uint64_t stamp(void)
 static void test_order(void)
 {
 	static struct moment in[CHUNK], of[CHUNK];
-	struct ct_probe_add add = { .size = sizeof(add),
-				    .symbol = "__x64_sys_getppid",
-				    .flags = CT_PROBE_OWNED };
+	struct ct_probe_add add = { .size = sizeof(add), .symbol = "__x64_sys_getppid" };
 	int err, cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
 	struct ct_threadbuf_head *h =
 		threadbuf_new(SUBBUF_SIZE * 16, SUBBUFS, CT_THREADBUF_NONE, &err);
@@ -735,6 +733,7 @@ static void test_order(void)
 	   "every call and every system call in it has its record (%lu chunks of %d without)",
 	   wrong, CALLS / CHUNK);
 	ok(!outside, "of %d system calls %lu lie outside the calls that made them", CALLS, outside);
+	call(s.fd, CT_IOC_PROBE_REMOVE, &add);
 	drop(h);
 	empty();
 }
