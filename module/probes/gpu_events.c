@@ -1,28 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tracepoints about the GPU: fences, memory, errors and the driver's interrupts.
+ * Tracepoints about the GPU: fences, memory and errors.
  *
  * The handlers run in any context: no lock, no allocation, no fault, no sleep.  Newer kernels call
  * them with preemption enabled, so each handler disables it while it writes: gpu_enter() and
  * gpu_leave().
  */
 #include <linux/dma-fence.h>
-#include <linux/interrupt.h>
 #include <linux/kernel.h>
 #include <linux/pci.h>
-#include <linux/percpu.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 #include <trace/events/dma_fence.h>
 #include <trace/events/gpu_mem.h>
-#include <trace/events/irq.h>
 #include "probes/gpu_events.h"
 #include "probes/thread.h"
 #include "probes/tracepoint.h"
 #include "nvidia/driver.h"
 #include "core/filter.h"
 #include "core/record.h"
-#include "base/clock.h"
 #include "base/compat.h"
 
 /* Longest text of a record, without the NULs behind it. */
@@ -36,8 +32,6 @@ enum gpu_point {
 	GPU_FENCE_WAIT_END,
 	GPU_MEM,
 	GPU_XID,
-	GPU_IRQ_ENTRY,
-	GPU_IRQ_EXIT,
 	GPU_COUNT,
 };
 
@@ -293,64 +287,6 @@ static void gpu_on_xid(void *data, const struct pci_dev *dev, u32 xid, const cha
 	gpu_end(cpu);
 }
 
-/* --------------------------------------------------------- interrupts ------ */
-
-/* The interrupt handler that runs on this CPU: hard interrupts neither nest nor are preempted. */
-struct running {
-	u64 begin;
-	u64 op;
-	int irq;
-};
-
-static DEFINE_PER_CPU(struct running, running);
-
-/* The driver names its interrupts after itself: nvidia, nvidia0. */
-static bool gpu_is_drivers(const struct irqaction *action)
-{
-	return action->name && !strncmp(action->name, "nvidia", 6);
-}
-
-static void gpu_on_irq_entry(void *data, int irq, struct irqaction *action)
-{
-	struct running *r = this_cpu_ptr(&running);
-	struct ct_cpu *cpu;
-
-	r->begin = 0;
-	if (!gpu_is_drivers(action))
-		return;
-	cpu = gpu_enter(GPU_IRQ_ENTRY);
-	if (!cpu)
-		return;
-	r->irq = irq;
-	r->op = ct_ring_op(&cpu->ring, 1);
-	r->begin = ct_clock_ns();
-	gpu_leave();
-}
-
-static void gpu_on_irq_exit(void *data, int irq, struct irqaction *action, int ret)
-{
-	struct running *r = this_cpu_ptr(&running);
-	struct ct_cpu *cpu = ct_cpu_writing();
-	struct ct_cpu_record *rec;
-	u64 stamp, duration;
-
-	if (!cpu || !r->begin || r->irq != irq || !gpu_is_drivers(action))
-		return;
-	rec = gpu_record_of(cpu, GPU_IRQ_EXIT, sizeof(struct ct_k_irq), &stamp);
-	if (!rec)
-		return;
-	duration = stamp > r->begin ? stamp - r->begin : 0;
-	rec->op = r->op;
-	rec->duration = CT_DURATION(min_t(u64, duration, CT_DURATION_MAX), 0, ct_context(false));
-	rec->result = ret;
-	*(struct ct_k_irq *)(rec + 1) = (struct ct_k_irq){
-		.irq = irq,
-		.handled = ret != IRQ_NONE,
-	};
-	r->begin = 0;
-	ct_record_done(cpu, 1);
-}
-
 /* The kernel's headers know the signatures: a handler with another one does not compile. */
 static void __maybe_unused gpu_check_signatures(void)
 {
@@ -359,8 +295,6 @@ static void __maybe_unused gpu_check_signatures(void)
 	check_trace_callback_type_dma_fence_wait_start(gpu_on_fence_wait_start);
 	check_trace_callback_type_dma_fence_wait_end(gpu_on_fence_wait_end);
 	check_trace_callback_type_gpu_mem_total(gpu_on_mem);
-	check_trace_callback_type_irq_handler_entry(gpu_on_irq_entry);
-	check_trace_callback_type_irq_handler_exit(gpu_on_irq_exit);
 }
 
 static struct ct_tracepoint gpu_points[GPU_COUNT] = {
@@ -380,10 +314,6 @@ static struct ct_tracepoint gpu_points[GPU_COUNT] = {
 		      .anywhere = true },
 	[GPU_XID] = { CT_TRACEPOINT("nvidia", "nvidia_dev_xid", "nvidia_dev_xid", INTERRUPT,
 				    INTERRUPT, k_xid, gpu_on_xid) },
-	[GPU_IRQ_ENTRY] = { CT_TRACEPOINT("", "irq_handler_entry", "irq_handler", INTERRUPT,
-					  INTERRUPT, k_irq, gpu_on_irq_entry) },
-	[GPU_IRQ_EXIT] = { CT_TRACEPOINT("", "irq_handler_exit", "irq_handler", INTERRUPT,
-					 INTERRUPT, k_irq, gpu_on_irq_exit) },
 };
 
 static struct ct_tracepoint_table gpu_table = {

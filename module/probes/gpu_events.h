@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Tracepoints about the GPU: fences, memory, errors and the driver's interrupts. */
+/* Tracepoints about the GPU: fences, memory and errors. */
 #ifndef CT_GPU_EVENTS_H
 #define CT_GPU_EVENTS_H
 

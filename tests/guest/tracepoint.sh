@@ -25,7 +25,6 @@ else
 	echo foreign >/dev/ct_events
 	is "$(state_of dma_fence_init) $(state_of dma_fence_wait_end)" "absent absent" "those of dma_fence are absent, also where a module has one of that name"
 fi
-is "$(state_of irq_handler_entry)" "armed" "those of interrupts"
 is "$(state_of gpu_mem_total)" "armed" "one that a module brought"
 case $(state_of nvidia_dev_xid) in
 absent | no-module) ok 0 "one that is not there is told" ;;
