@@ -143,8 +143,11 @@ static bool filter_pid_taken(pid_t tgid)
 	return pid && pid_task(pid, PIDTYPE_TGID);
 }
 
-/* Only for a thread group leader: it is freed after the last of its threads. */
-static void filter_process_exited(struct task_struct *task)
+/*
+ * sched_process_free: (task); after it no record can have this pid.  Only for a thread group
+ * leader: it is freed after the last of its threads.
+ */
+static void filter_on_free(void *data, struct task_struct *task)
 {
 	const struct filter_rule *r;
 	unsigned long flags;
@@ -160,12 +163,6 @@ static void filter_process_exited(struct task_struct *task)
 		raw_spin_unlock_irqrestore(&pids_lock, flags);
 	}
 	rcu_read_unlock();
-}
-
-/* sched_process_free: (task); after it no record can have this pid. */
-static void filter_on_free(void *data, struct task_struct *task)
-{
-	filter_process_exited(task);
 }
 
 static void filter_find_point(struct tracepoint *tp, void *data)

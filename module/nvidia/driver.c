@@ -76,17 +76,12 @@ static u32 driver_parse(const char *text)
 
 void ct_driver_learn(const struct module *mod)
 {
-	struct kobject *obj;
+	struct module *loaded = mod ? NULL : ct_driver_get("nvidia");
 
-	if (mod) {
-		if (!strcmp(mod->name, "nvidia"))
-			WRITE_ONCE(ct_driver_version, driver_parse(mod->version));
-		return;
-	}
-	obj = driver_find("nvidia");
-	if (!obj)
-		return;
-	mod = container_of(obj, struct module_kobject, kobj)->mod;
-	WRITE_ONCE(ct_driver_version, driver_parse(mod ? mod->version : NULL));
-	kobject_put(obj);
+	if (loaded)
+		mod = loaded;
+	if (mod && !strcmp(mod->name, "nvidia"))
+		WRITE_ONCE(ct_driver_version, driver_parse(mod->version));
+	if (loaded)
+		ct_driver_put(loaded);
 }

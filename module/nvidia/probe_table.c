@@ -45,17 +45,6 @@ static void nv_fill_os_alloc_mem(void *payload, const struct ct_call *c, s64 ret
 	p->ptr = !entry && !(u32)ret ? nv_followed(c, c->arg[0]) : 0;
 }
 
-/* (void *address) */
-static void nv_fill_arg1(void *payload, const struct ct_call *c, s64 ret, bool entry)
-{
-	((struct ct_k_arg1 *)payload)->arg0 = c->arg[0];
-}
-
-static void nv_fill_free(void *payload, const struct ct_call *c, s64 ret, bool entry)
-{
-	((struct ct_free *)payload)->ptr = c->arg[0];
-}
-
 /*
  * NV_STATUS nv_alloc_pages(nv, u32 count, bool contig, ...), before 545; later
  * (nv, u32 count, u64 page_size, bool contig, ...), where page_size is used only for
@@ -92,30 +81,6 @@ static void nv_fill_dma_map(void *payload, const struct ct_call *c, s64 ret, boo
 	p->va = !entry && !(u32)ret ? nv_followed(c, c->arg[2]) : 0;
 }
 
-/* (nv, alloc, page index, offset, u64 size, void **priv) -> void * */
-static void nv_fill_kernel_mapping(void *payload, const struct ct_call *c, s64 ret, bool entry)
-{
-	struct ct_k_alloc *p = payload;
-
-	p->size = c->arg[4];
-	p->ptr = ret;
-}
-
-/* (nv, alloc, void *address, void *priv) */
-static void nv_fill_kernel_unmapping(void *payload, const struct ct_call *c, s64 ret,
-				     bool entry)
-{
-	((struct ct_free *)payload)->ptr = c->arg[2];
-}
-
-static void nv_fill_queue(void *payload, const struct ct_call *c, s64 ret, bool entry)
-{
-	struct ct_k_queue *p = payload;
-
-	p->queue = c->arg[0];
-	p->item = c->arg[1];
-}
-
 /* (int irq, void *arg) -> irqreturn_t */
 static void nv_fill_irq(void *payload, const struct ct_call *c, s64 ret, bool entry)
 {
@@ -143,15 +108,6 @@ static void nv_fill_cpu_fault(void *payload, const struct ct_call *c, s64 ret, b
 		.block = c->arg[0],
 		.address = c->arg[1],
 		.write = (u8)c->arg[2],
-	};
-}
-
-/* (va_space, mm, u64 base, u64 length, ...) -> NV_STATUS */
-static void nv_fill_migrate(void *payload, const struct ct_call *c, s64 ret, bool entry)
-{
-	*(struct ct_k_range *)payload = (struct ct_k_range){
-		.address = c->arg[2],
-		.size = c->arg[3],
 	};
 }
 
@@ -194,6 +150,9 @@ static void nv_fill_xid(void *payload, const struct ct_call *c, s64 ret, bool en
 #define LAYOUT(l)	.layout = CT_LAYOUT_##l, .size = sizeof(struct ct_##l)
 #define NVIDIA		.module = "nvidia"
 #define UVM		.module = "nvidia_uvm"
+/* The record is these arguments as they are, in the order of the layout's fields. */
+#define WORDS(...)	.fetch = (const struct ct_fetch[]){ __VA_ARGS__, {} }
+#define WORD(n)		{ .mask = ~0ull, .number = n }
 #define ALT(...)	.alt = { __VA_ARGS__ }
 #define A(sym, ...)	{ .symbol = sym, __VA_ARGS__ }
 /* The branches with this signature; only for functions whose fill function follows an argument. */
@@ -230,7 +189,7 @@ const struct ct_probe_desc ct_probe_table[] = {
 	  .sleeps = true, .fill = nv_fill_os_alloc_mem,
 	  ALT(A("os_alloc_mem", IN_ALL)) },
 	{ "os_free_mem", NVIDIA, MEMORY(FREE), LAYOUT(free), .args = 1,
-	  .sleeps = true, .fill = nv_fill_free, ALT(A("os_free_mem")) },
+	  .sleeps = true, WORDS(WORD(0)), ALT(A("os_free_mem")) },
 	{ "nv_alloc_pages", NVIDIA, MEMORY(ALLOC), LAYOUT(k_pages), .args = 4,
 	  .sleeps = true, .fill = nv_fill_alloc_pages,
 	  ALT(A("nv_alloc_pages", .stacked = 7, .before = 530000000, IN(515, 525)),
@@ -243,22 +202,24 @@ const struct ct_probe_desc ct_probe_table[] = {
 	  .sleeps = true, .fill = nv_fill_dma_map, ALT(A("nv_dma_map_alloc", IN_ALL)) },
 	{ "nv_dma_unmap_alloc", NVIDIA, MEMORY(UNMAP), LAYOUT(k_dma), .args = 3,
 	  .sleeps = true, .fill = nv_fill_dma_map, ALT(A("nv_dma_unmap_alloc", IN_ALL)) },
+	/* (nv, alloc, page index, offset, u64 size, void **priv) -> void * */
 	{ "nv_alloc_kernel_mapping", NVIDIA, MEMORY(MAP), LAYOUT(k_alloc), .args = 5,
-	  .sleeps = true, .fill = nv_fill_kernel_mapping,
+	  .sleeps = true, WORDS(WORD(4), WORD(CT_ARG_RETURNED)),
 	  ALT(A("nv_alloc_kernel_mapping")) },
+	/* (nv, alloc, void *address, void *priv) */
 	{ "nv_free_kernel_mapping", NVIDIA, MEMORY(UNMAP), LAYOUT(free), .args = 3,
-	  .sleeps = true, .fill = nv_fill_kernel_unmapping,
+	  .sleeps = true, WORDS(WORD(2)),
 	  ALT(A("nv_free_kernel_mapping")) },
 
 	/* scheduler and deferred work */
 	{ "nv_kthread_q_schedule_q_item", NVIDIA, SCHED, LAYOUT(k_queue), .args = 2,
-	  .fill = nv_fill_queue, ALT(A("nv_kthread_q_schedule_q_item")) },
+	  WORDS(WORD(0), WORD(1)), ALT(A("nv_kthread_q_schedule_q_item")) },
 	{ "nv_kthread_q_schedule_q_item", UVM, SCHED, LAYOUT(k_queue), .args = 2,
-	  .fill = nv_fill_queue, ALT(A("nv_kthread_q_schedule_q_item")) },
+	  WORDS(WORD(0), WORD(1)), ALT(A("nv_kthread_q_schedule_q_item")) },
 	{ "os_queue_work_item", NVIDIA, SCHED, LAYOUT(k_queue), .args = 2,
-	  .sleeps = true, .fill = nv_fill_queue, ALT(A("os_queue_work_item")) },
+	  .sleeps = true, WORDS(WORD(0), WORD(1)), ALT(A("os_queue_work_item")) },
 	{ "os_execute_work_item", NVIDIA, SCHED, LAYOUT(k_arg1), .args = 1,
-	  .sleeps = true, .fill = nv_fill_arg1, ALT(A("os_execute_work_item")) },
+	  .sleeps = true, WORDS(WORD(0)), ALT(A("os_execute_work_item")) },
 	{ "os_schedule", NVIDIA, SCHED, LAYOUT(none), .sleeps = true,
 	  ALT(A("os_schedule")) },
 	{ "os_delay", NVIDIA, SCHED, LAYOUT(k_delay), .args = 1, .sleeps = true,
@@ -278,7 +239,7 @@ const struct ct_probe_desc ct_probe_table[] = {
 	{ "rm_isr", NVIDIA, IRQ, LAYOUT(none), ALT(A("rm_isr")) },
 	{ "rm_isr_bh", NVIDIA, IRQ, LAYOUT(none), .sleeps = true, ALT(A("rm_isr_bh")) },
 	{ "nvidia_isr_bh_unlocked", NVIDIA, IRQ, LAYOUT(k_arg1), .args = 1,
-	  .sleeps = true, .fill = nv_fill_arg1, ALT(A("nvidia_isr_bh_unlocked")) },
+	  .sleeps = true, WORDS(WORD(0)), ALT(A("nvidia_isr_bh_unlocked")) },
 	{ "rm_isr_bh_unlocked", NVIDIA, IRQ, LAYOUT(none), .sleeps = true,
 	  ALT(A("rm_isr_bh_unlocked")) },
 	{ "nv_uvm_event_interrupt", NVIDIA, IRQ, LAYOUT(none),
@@ -299,8 +260,9 @@ const struct ct_probe_desc ct_probe_table[] = {
 	  .sleeps = true, .fill = nv_fill_cpu_fault, ALT(A("uvm_va_block_cpu_fault")) },
 	{ "uvm_va_space_mm_register", UVM, UVMGROUP, LAYOUT(none), .sleeps = true,
 	  ALT(A("uvm_va_space_mm_register")) },
+	/* (va_space, mm, u64 base, u64 length, ...) -> NV_STATUS */
 	{ "uvm_migrate", UVM, UVMGROUP, LAYOUT(k_range), .args = 4, .sleeps = true,
-	  .fill = nv_fill_migrate, ALT(A("uvm_migrate")) },
+	  WORDS(WORD(2), WORD(3)), ALT(A("uvm_migrate")) },
 	{ "uvm_api_migrate", UVM, UVMGROUP, LAYOUT(k_range), .args = 1, .sleeps = true,
 	  .fill = nv_fill_uvm_range, ALT(A("uvm_api_migrate", IN_ALL)) },
 	{ "uvm_api_free", UVM, UVMGROUP, LAYOUT(k_range), .args = 1, .sleeps = true,
@@ -310,17 +272,17 @@ const struct ct_probe_desc ct_probe_table[] = {
 	{ "uvm_api_register_gpu", UVM, UVMGROUP, LAYOUT(none), .sleeps = true,
 	  ALT(A("uvm_api_register_gpu")) },
 	{ "uvm_va_block_make_resident", UVM, UVMGROUP, LAYOUT(k_arg1), .args = 1,
-	  .sleeps = true, .fill = nv_fill_arg1, ALT(A("uvm_va_block_make_resident")) },
+	  .sleeps = true, WORDS(WORD(0)), ALT(A("uvm_va_block_make_resident")) },
 	{ "uvm_isr_top_half", UVM, UVMGROUP, LAYOUT(none),
 	  ALT(A("uvm_isr_top_half_entry")) },
 	{ "uvm_replayable_faults_bottom_half", UVM, UVMGROUP, LAYOUT(k_arg1), .args = 1,
-	  .sleeps = true, .fill = nv_fill_arg1,
+	  .sleeps = true, WORDS(WORD(0)),
 	  ALT(A("replayable_faults_isr_bottom_half_entry")) },
 	{ "uvm_non_replayable_faults_bottom_half", UVM, UVMGROUP, LAYOUT(k_arg1), .args = 1,
-	  .sleeps = true, .fill = nv_fill_arg1,
+	  .sleeps = true, WORDS(WORD(0)),
 	  ALT(A("non_replayable_faults_isr_bottom_half_entry")) },
 	{ "uvm_access_counters_bottom_half", UVM, UVMGROUP, LAYOUT(k_arg1), .args = 1,
-	  .sleeps = true, .fill = nv_fill_arg1,
+	  .sleeps = true, WORDS(WORD(0)),
 	  ALT(A("access_counters_isr_bottom_half_entry")) },
 };
 
