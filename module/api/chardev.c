@@ -8,6 +8,7 @@
 #include <linux/miscdevice.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/nospec.h>
 #include <linux/pid_namespace.h>
 #include <linux/poll.h>
 #include <linux/slab.h>
@@ -15,13 +16,13 @@
 #include "api/chardev.h"
 #include "api/file.h"
 #include "api/ioctl.h"
-#include "api/mmap.h"
 #include "read/reader.h"
 #include "control/control.h"
 #include "probes/counter.h"
 #include "core/registry.h"
 #include "core/session.h"
 #include "base/compat.h"
+#include "base/pages.h"
 
 /* Sub-buffers of a ring of a session that a read() starts. */
 #define CHARDEV_SUBBUF_COUNT 16
@@ -176,8 +177,44 @@ static __poll_t chardev_poll(struct file *file, poll_table *wait)
 	return mask;
 }
 
+/*
+ * Mappings are read-only but for the consumer pages, whose words the module checks before it uses
+ * them.  A CPU's data has addresses of the kernel: whoever lacks the privilege maps those of its
+ * own session only.
+ */
+static int chardev_map_cpu(struct file *file, struct vm_area_struct *vma,
+			   const struct ct_session_state *s, u64 offset)
+{
+	struct ct_file *f = file->private_data;
+	u64 cpu = (offset >> 32) - 1;
+	struct ct_ring *r;
+
+	if (cpu >= s->cpus)
+		return -EINVAL;
+	/* The caller chooses it: no speculative load behind the array. */
+	cpu = array_index_nospec(cpu, s->cpus);
+	if (!s->cpu[cpu])
+		return -EINVAL;
+	r = &s->cpu[cpu]->ring;
+	if (offset == CT_MMAP_STATUS(cpu))
+		return ct_pages_map(vma, r->status, PAGE_SIZE, false);
+	if (offset == CT_MMAP_DATA(cpu)) {
+		if (!f->privileged && s->owner != file)
+			return -EPERM;
+		WRITE_ONCE(f->mapped, true);
+		return ct_pages_map(vma, r->data, r->size, false);
+	}
+	if (offset == CT_MMAP_CONSUMER(cpu)) {
+		if (s->owner != file || !(file->f_mode & FMODE_WRITE))
+			return -EPERM;
+		return ct_pages_map(vma, r->consumer, PAGE_SIZE, true);
+	}
+	return -EINVAL;
+}
+
 static int chardev_mmap(struct file *file, struct vm_area_struct *vma)
 {
+	u64 offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
 	struct ct_file *f = file->private_data;
 	struct ct_session_state *s;
 	int err;
@@ -192,7 +229,10 @@ static int chardev_mmap(struct file *file, struct vm_area_struct *vma)
 		s = ct_session_get();
 	if (!s)
 		return -ENODATA;
-	err = ct_mmap_session(file, vma, s, f->privileged, &f->mapped);
+	if (offset == CT_MMAP_FACTS)
+		err = ct_pages_map(vma, s->facts, PAGE_SIZE, false);
+	else
+		err = chardev_map_cpu(file, vma, s, offset);
 	ct_session_put(s);
 	return err;
 }

@@ -73,18 +73,6 @@ static __always_inline bool ct_local64_replace(local64_t *l, s64 old, s64 new)
 #endif
 }
 
-/* In which of four contexts this runs: 0 task, 1 softirq, 2 hard interrupt, 3 NMI. */
-static __always_inline unsigned int ct_context_level(void)
-{
-#if CT_CONTEXT_LEVEL == 1
-	return interrupt_context_level();
-#else
-	unsigned int count = preempt_count();
-
-	return count & NMI_MASK ? 3 : count & HARDIRQ_MASK ? 2 : !!(count & SOFTIRQ_OFFSET);
-#endif
-}
-
 /*
  * The arguments of a handler of sched_switch.  Where the tracepoint does not pass the state of the
  * thread that leaves, it is the thread's own.
