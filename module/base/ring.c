@@ -230,7 +230,7 @@ static void ring_packet_open(struct ct_ring *r, u64 start, u64 stamp, u64 record
 	 * An inner writer may have moved head into a later packet meanwhile.  Then these are
 	 * too low, and a later writer takes the slow path.
 	 */
-	WRITE_ONCE(r->deadline, CT_RING_SPANS(stamp + CT_PACKET_SPAN));
+	WRITE_ONCE(r->deadline, stamp + CT_PACKET_SPAN);
 	WRITE_ONCE(r->end, start + r->subbuf_size);
 }
 
@@ -243,7 +243,7 @@ static bool ring_packet_takes(const struct ct_ring *r, u64 head, u32 size, u64 s
 	u32 offset = head & (r->subbuf_size - 1);
 
 	return offset && offset + size < r->subbuf_size &&
-	       CT_RING_SPANS(stamp) < READ_ONCE(r->deadline);
+	       stamp < READ_ONCE(r->deadline);
 }
 
 struct ct_reservation ct_ring_reserve_slow(struct ct_ring *r, u32 size, u32 records)

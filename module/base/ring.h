@@ -17,11 +17,9 @@ struct ct_ring {
 	local64_t head;		/* next free position */
 	local64_t stamp;	/* newest time stamp given to a record */
 	u64 end;		/* where the packet of head ends; may be too low */
+	u64 deadline;		/* ns from which on it takes no record; may be too low */
 	u32 nest;		/* writers inside, the outermost included */
-	u32 deadline;		/* CT_RING_SPANS() from which on head's packet takes no record;
-				 * may be too low
-				 */
-	u64 mask;		/* bytes of data - 1 */
+	u32 mask;		/* bytes of data - 1 */
 	u8 *data;
 	struct ct_cpu_status *status;
 	local64_t op;		/* the next call's number: see ct_ring_op() */
@@ -61,12 +59,6 @@ u64 ct_ring_consumed(struct ct_ring *r);
 
 /* ct_ring_free - free the memory of ct_ring_init(), after the last writer has left. */
 void ct_ring_free(struct ct_ring *r);
-
-/*
- * Time in units of 2^32 ns (4.3 s), rounded down.  It has 32 bits, so a packet's deadline fits
- * into the cache line that every record uses.
- */
-#define CT_RING_SPANS(ns)	((u32)((ns) >> 32))
 
 /* Writers that may nest: more than task, softirq, hardirq, NMI and breakpoints in each. */
 #define CT_NEST_MAX	16
@@ -121,8 +113,7 @@ static __always_inline struct ct_reservation ct_ring_reserve(struct ct_ring *r, 
 	last = local64_read(&r->stamp);
 	now = ct_clock_ns();
 	/* Neither end nor deadline is ever too high for a head that the exchange still finds. */
-	if (likely(old + size < READ_ONCE(r->end) &&
-		   CT_RING_SPANS(now) < READ_ONCE(r->deadline) && now > last &&
+	if (likely(old + size < READ_ONCE(r->end) && now < READ_ONCE(r->deadline) && now > last &&
 		   r->nest <= CT_NEST_MAX &&
 		   ct_local64_replace(&r->stamp, last, now) &&
 		   ct_local64_replace(&r->head, old, old + size))) {

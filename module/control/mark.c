@@ -66,6 +66,9 @@ fault:
 	return false;
 }
 
+/* Of the second word, flags, depth and reserved: what has to be 0, asked at once. */
+#define MARK_CLEAR	(0xffff0000u | CT_F_CONTEXT | CT_F_BEGIN)
+
 /*
  * May a mark stand here?  room: bytes up to the array's end.  An op without CT_OP_BEGUN may be, or
  * become, that of a call that the kernel saw: readers would take the mark for its begin or end.
@@ -75,7 +78,7 @@ static __always_inline bool mark_valid(const struct ct_mark_head *m, const struc
 {
 	u32 payload = m->size - sizeof(*m);
 
-	if (!c || m->size > room || m->flags & (CT_F_CONTEXT | CT_F_BEGIN) || m->reserved ||
+	if (!c || m->size > room || ((const u32 *)m)[1] & MARK_CLEAR ||
 	    (m->op && !(m->op & CT_OP_BEGUN)))
 		return false;
 	if (likely(m->size == c->mark_size))
