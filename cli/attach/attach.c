@@ -122,11 +122,39 @@ static int attach_check(struct ct_attached *a, struct ct_error *err)
 	return 0;
 }
 
+/*
+ * The process makes its files in the trace's directory by itself.  Root could give its user the directory, but writes
+ * there, too, and would then follow what that user puts there.
+ */
+static int attach_check_dir(pid_t pid, const char *dir, struct ct_error *err)
+{
+	static const char *const written[] = { "", "/" CT_REGISTRY_FILE };
+	char there[PATH_MAX + 32];
+	long user = ct_proc_status(pid, "Uid:");
+	struct stat ours, theirs;
+
+	snprintf(there, sizeof(there), "/proc/%d/root%s", pid, dir);
+	if (stat(dir, &ours))
+		return 0;
+	if (stat(there, &theirs) ? errno == ENOENT : ours.st_dev != theirs.st_dev || ours.st_ino != theirs.st_ino)
+		return ct_fail(err, ENOENT, "process %d has another root, in which %s is not the trace's directory", pid, dir);
+	for (unsigned int i = 0; user > 0 && i < sizeof(written) / sizeof(written[0]); i++) {
+		snprintf(there, sizeof(there), "%s%s", dir, written[i]);
+		if (!stat(there, &ours) && ours.st_uid != (uid_t)user && !(ours.st_mode & (S_IWGRP | S_IWOTH)))
+			return ct_fail(err, EACCES, "process %d is of user %ld, who may not write %s: record it as that user (cudatrace doctor says whether that is allowed)",
+				       pid, user, there);
+	}
+	return 0;
+}
+
 /* Stops the thread that takes it best.  Where all of them compute, one may wait soon. */
 static int attach_stop(struct ct_inject *x, const struct ct_target *t, struct ct_error *err)
 {
 	uint64_t until = ct_now_ns() + TRIES_NS;
+	int refused = ct_target_refused(t->pid);
 
+	if (refused)
+		return ct_inject_refused(t->pid, refused, err);
 	for (unsigned int nth = 0;; nth++) {
 		pid_t tid = ct_target_thread(t, nth);
 		int rc;
@@ -367,6 +395,8 @@ int ct_attach(struct ct_attached *a, const struct ct_attach_to *to, pid_t pid, s
 	*err = (struct ct_error){ 0 };
 	*a = (struct ct_attached){ .pid = pid, .standby = ct_standby_is(pid) };
 	rc = attach_check(a, err);
+	if (!rc)
+		rc = attach_check_dir(pid, to->options + strlen("CUDATRACE_DIR="), err);
 	if (!rc)
 		rc = a->standby ? attach_standby(a, to, err) : attach_from_outside(a, to, err);
 	if (rc < 0)

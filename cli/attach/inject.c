@@ -9,9 +9,11 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -35,6 +37,15 @@
 #define ERESTARTNOHAND	514
 
 #define SPIN_NS		20000000	/* most calls are over by then */
+
+/* In ns.  A machine that has no time for the thread may need more. */
+static uint64_t inject_deadline(void)
+{
+	const char *seconds = getenv("CUDATRACE_ATTACH_DEADLINE");
+	unsigned int n = seconds ? (unsigned int)atoi(seconds) : 0;
+
+	return (n ? n : CT_INJECT_DEADLINE) * 1000000000ull;
+}
 
 static void inject_pause(const struct ct_inject *x)
 {
@@ -158,6 +169,12 @@ static int inject_memory(struct ct_inject *x, struct ct_error *err)
 	return 0;
 }
 
+int ct_inject_refused(pid_t pid, int error, struct ct_error *err)
+{
+	return ct_fail(err, error, "process %d can't be attached to: %s%s", pid, strerror(error),
+		       error == EPERM ? " (another tool traces it, or kernel.yama.ptrace_scope forbids it: run as root, or sysctl kernel.yama.ptrace_scope=0)" : "");
+}
+
 int ct_inject_begin(struct ct_inject *x, pid_t pid, pid_t tid, const struct ct_inject_libc *libc,
 		    struct ct_error *err)
 {
@@ -165,14 +182,10 @@ int ct_inject_begin(struct ct_inject *x, pid_t pid, pid_t tid, const struct ct_i
 
 	*x = (struct ct_inject){ .pid = pid, .tid = tid, .libc = libc };
 	if (ptrace(PTRACE_SEIZE, tid, 0, PTRACE_O_TRACESYSGOOD)) {
-		rc = errno;
-		if (rc == ESRCH)
-			return -EAGAIN;
-		return ct_fail(err, rc, "process %d can't be attached to: %s%s", pid, strerror(rc),
-			       rc == EPERM ? " (another tool traces it, or kernel.yama.ptrace_scope forbids it: run as root, or sysctl kernel.yama.ptrace_scope=0)" : "");
+		return errno == ESRCH ? -EAGAIN : ct_inject_refused(pid, errno, err);
 	}
 	x->stopped_at = ct_now_ns();
-	rc = inject_stop(x, false, x->stopped_at + CT_INJECT_DEADLINE_NS);
+	rc = inject_stop(x, false, x->stopped_at + inject_deadline());
 	if (rc) {
 		ptrace(PTRACE_DETACH, tid, 0, 0);
 		return rc == -ESRCH ? -EAGAIN :
@@ -267,7 +280,7 @@ static int inject_fault(const struct ct_inject *x, int signal, struct ct_error *
 /* Runs until the function has returned; stack: the stack pointer then. */
 static int inject_run(struct ct_inject *x, uint64_t stack, uint64_t *result, struct ct_error *err)
 {
-	uint64_t until = x->stopped_at + CT_INJECT_DEADLINE_NS;
+	uint64_t until = x->stopped_at + inject_deadline();
 	bool inside = false, returned = false;
 	int signal = 0, status;
 
@@ -279,9 +292,9 @@ static int inject_run(struct ct_inject *x, uint64_t stack, uint64_t *result, str
 			return ct_fail(err, ESRCH, "process %d has ended, or runs another program now", x->pid);
 		if (!status) {
 			x->broken = true;
-			inject_stop(x, false, ct_now_ns() + CT_INJECT_DEADLINE_NS);
-			return ct_fail(err, ETIMEDOUT, "process %d: its thread %d did not come back within 5 s: it may wait for a lock; try again",
-				       x->pid, x->tid);
+			inject_stop(x, false, ct_now_ns() + inject_deadline());
+			return ct_fail(err, ETIMEDOUT, "process %d: its thread %d did not come back within %" PRIu64 " s: it may wait for a lock; try again",
+				       x->pid, x->tid, inject_deadline() / 1000000000);
 		}
 		signal = 0;
 		if (WSTOPSIG(status) == (SIGTRAP | 0x80)) {
@@ -362,7 +375,7 @@ uint64_t ct_inject_end(struct ct_inject *x)
 	}
 	/* Where the kernel looks for signals, it also begins an interrupted system call again. */
 	if (called)
-		inject_stop(x, true, ct_now_ns() + CT_INJECT_DEADLINE_NS);
+		inject_stop(x, true, ct_now_ns() + inject_deadline());
 	ptrace(PTRACE_SETREGSET, x->tid, NT_XSTATE, &vector);
 	ptrace(PTRACE_SETREGS, x->tid, 0, &x->saved);
 	ptrace(SET_MASK, x->tid, sizeof(x->mask), &x->mask);

@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 
-#define CT_INJECT_DEADLINE_NS	5000000000ull	/* for all calls together */
+#define CT_INJECT_DEADLINE	5	/* seconds, for all calls together */
 #define CT_INJECT_TEXT		8192		/* bytes that ct_inject_text() takes together */
 
 /* Addresses of functions in the target, which it has of its own libc. */
@@ -35,6 +35,9 @@ struct ct_inject {
 	bool called;		/* it is behind a call, and in no system call */
 	bool broken;		/* a call did not come back: there is only the end */
 };
+
+/* Process @pid may not be attached to: says so, and what to do, for this errno.  Return: -@error. */
+int ct_inject_refused(pid_t pid, int error, struct ct_error *err);
 
 /*
  * ct_inject_begin() - stop the thread and save its state

@@ -176,6 +176,20 @@ bool ct_target_has_cuda(pid_t pid)
 
 /* ------------------------------------------------------ its threads -------- */
 
+int ct_target_refused(pid_t pid)
+{
+	char path[40], byte;
+	int fd, error = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/syscall", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || read(fd, &byte, 1) < 0)
+		error = errno;
+	if (fd >= 0)
+		close(fd);
+	return error == EPERM || error == EACCES ? error : 0;
+}
+
 /* 0: not this one; else the higher, the better. */
 static int thread_worth(const struct ct_target *t, pid_t tid)
 {

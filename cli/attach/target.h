@@ -31,6 +31,12 @@ struct ct_target {
  */
 int ct_target_read(struct ct_target *t, pid_t pid, const char *const *names, struct ct_error *err);
 
+/*
+ * May this process attach to that one?  The kernel shows by the same rule in which system calls its
+ * threads are, without which none can be taken.  0, or the errno.
+ */
+int ct_target_refused(pid_t pid);
+
 /* The thread that a call does least harm to; @nth: the next best.  0: there is none (more). */
 pid_t ct_target_thread(const struct ct_target *t, unsigned int nth);
 
