@@ -50,6 +50,7 @@
 	X(kernel, 0)		/* the module records, though no switches */ \
 	X(starter, 0)		/* another thread calls cuInit and makes the context, and no more */ \
 	X(threads, 1)		/* 2: another one launches in each second iteration */ \
+	X(apart, 1)		/* so much later than the first one */	\
 	X(slow, 0)		/* then each launch takes so much longer */ \
 	X(processes, 1)		/* that do all this */			\
 	X(shift, 0)		/* each begins so much later */		\
@@ -317,7 +318,7 @@ static uint64_t process(uint32_t pid, uint64_t t, uint64_t number)
 		if (threads > 1 && k % 2) {
 			uint64_t t0 = h.t, own = launch;
 
-			second_thread(&two, t0 + 1, k);
+			second_thread(&two, t0 + apart, k);
 			launch += slow;
 			iteration(&h, k, 0);
 			launch = own;

@@ -248,6 +248,37 @@ stage_spans()
 		awk -F'\t' -v OFS='\t' '{ print $1, $2, $3, $3 + $4 }' >"$work/data/$1.stages.spans"
 }
 
+# together NAME: where several threads launch, what the process did in the stages, and whose turn it was.
+# 1: one thread launches.
+together()
+{
+	local d=$work/data/$1
+
+	table 3 "$d.stages.csv" >"$d.together.csv"
+	table 4 "$d.stages.csv" >"$d.turns.csv"
+	[ -s "$d.together.csv" ] || return 1
+	cp "$d.stages.spans" "$d.spans"
+	turns "$1" "$d.spans" | sed -n 's/^A.//p' | sort >"$d.together.want"
+	csv "$d.together.csv" Pid Stage Account "Time (ns)" | sort >"$d.together.got"
+	same "$d.together.want" "$d.together.got" nttn "stages of $1: what the process did whose threads launch in turn"
+	turns "$1" /dev/null | sed -n 's/^T.//p' | sort >"$d.turns.want"
+	csv "$d.turns.csv" Pid Tid Stage "Turn (ns)" | sort >"$d.turns.got"
+	same "$d.turns.want" "$d.turns.got" nntn "stages of $1: whose turn it was"
+}
+
+# Much is called before the next work is given: more than is kept of a turn (LAUNCHING_CHANGES).
+t_reports_turns()
+{
+	local name=between
+
+	"$b/make_rules" "$work/$name" threads=2 apart=600 launches=40 getters=700 timed=1 iterations=24 wait=1000
+	facts "$name"
+	report "$name" stages
+	stage_spans "$name"
+	together "$name"
+	ok $? "$name: two threads launch in turn"
+}
+
 t_reports_stages()
 {
 	local name d several=0
@@ -287,19 +318,7 @@ t_reports_stages()
 			END { for (k in sum) { split(k, f, SUBSEP); n++; bad += sum[k] != wall[f[1], f[3]] }
 			print bad + 0, (n > 0) }' "$d.stages.spans" "$d.accounts.got")" "0 1" \
 			"stages of $name: the accounts of each thread add up to the stage"
-		# Where several threads launch: what the process did, and whose turn it was.
-		turns "$name" /dev/null >"$d.turns"
-		table 3 "$d.stages.csv" >"$d.together.csv"
-		table 4 "$d.stages.csv" >"$d.turns.csv"
-		if [ -s "$d.together.csv" ]; then
-			turns "$name" "$d.spans" | sed -n 's/^A.//p' | sort >"$d.together.want"
-			csv "$d.together.csv" Pid Stage Account "Time (ns)" | sort >"$d.together.got"
-			same "$d.together.want" "$d.together.got" nttn "stages of $name: what the process did whose threads launch in turn"
-			sed -n 's/^T.//p' "$d.turns" | sort >"$d.turns.want"
-			csv "$d.turns.csv" Pid Tid Stage "Turn (ns)" | sort >"$d.turns.got"
-			same "$d.turns.want" "$d.turns.got" nntn "stages of $name: whose turn it was"
-			several=$((several + 1))
-		fi
+		together "$name" && several=$((several + 1))
 		awk -F'\t' -v OFS='\t' '
 		FILENAME == ARGV[1] { row[++n] = $1 OFS $2; dur[n] = $4 - $3; all[$1] += $4 - $3; next }
 		$1 == "C" { k = $2 OFS $4; c[k] += $5; l[k] += $6; o[k] += $7; s[k] += $8 }
