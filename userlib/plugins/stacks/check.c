@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "plugins/gpu/loader.h"
+#include "plugins/stacks/memory.h"
 
 static int (*address_to_line)(void *code, int at);
 static void *(*thread_frame)(void *thread);	/* PyThreadState_GetFrame() */
@@ -81,4 +82,21 @@ const char *check_stack(const struct python *p, const struct python_stack *s, vo
 		return why;
 	__atomic_store_n(&done, true, __ATOMIC_RELAXED);
 	return check_frames(s, thread);
+}
+
+bool check_versions(const struct python *p, const struct python_stack *s)
+{
+	uint16_t at = p->layout.code_version;
+
+	for (unsigned int i = 0; at && i < s->depth; i++)
+		for (unsigned int k = 0; k < i; k++) {
+			uint32_t a, b;
+
+			if (s->frames[i].code == s->frames[k].code)
+				continue;
+			if (!memory_read(true, s->frames[i].code + at, &a, 4) ||
+			    !memory_read(true, s->frames[k].code + at, &b, 4) || (a == b && a))
+				return false;
+		}
+	return true;
 }

@@ -17,6 +17,9 @@ void check_find(void *handle);
  */
 const char *check_stack(const struct python *p, const struct python_stack *s, void *thread);
 
+/* Do the numbers of the stack's code objects differ?  They are only used where they do. */
+bool check_versions(const struct python *p, const struct python_stack *s);
+
 /* The C API was asked. */
 bool check_done(void);
 

@@ -18,10 +18,19 @@ struct python_frame {
 	uint64_t digest;
 };
 
+/* A stack as it was walked: what differs from the one before, and from where on it does not. */
 struct python_stack {
-	unsigned int depth;
-	bool cut;			/* there are more frames */
+	unsigned int kept;		/* so many of the outermost frames are those of the last stack */
+	unsigned int depth;		/* of frames[], which these have called */
+	bool cut;			/* there are more frames; then none are kept */
 	struct python_frame frames[PYTHON_DEPTH];	/* the innermost first */
+};
+
+/* The last stack of a thread, with its nodes. */
+struct python_last {
+	unsigned int depth;
+	struct python_frame frames[PYTHON_DEPTH];	/* the outermost first */
+	uint32_t nodes[PYTHON_DEPTH];
 };
 
 /* An interpreter of this process whose frames can be read. */
@@ -39,8 +48,11 @@ struct python {
 extern struct python python __attribute__((visibility("hidden")));
 extern bool python_checked __attribute__((visibility("hidden")));
 
-/* The frames of this thread state.  safe: nothing of it is believed yet.  False: they can't be read. */
-bool frames_walk(bool safe, void *thread, struct python_stack *s);
+/*
+ * The frames of this thread state.  safe: nothing of it is believed yet.  last: what is compared with, or NULL.
+ * False: they can't be read.
+ */
+bool frames_walk(bool safe, void *thread, const struct python_last *last, struct python_stack *s);
 
 /* The name of a frame's function, its file and its line; false: it is no code object. */
 struct python_text {

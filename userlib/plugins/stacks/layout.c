@@ -39,7 +39,7 @@ static const struct layout layouts[] = {
 	  .lines = LINES_LOCATIONS, .thread_frame = 56, .cframe_frame = 0,
 	  .frame_previous = 8, .frame_code = 0, .frame_instr = 56, .frame_owner = 70, .owner_c = 3,
 	  .code_firstline = 68, .code_filename = 112, .code_name = 120, .code_lines = 136,
-	  .code_start = 192, LAYOUT_STRINGS(40, 56) },
+	  .code_start = 192, .code_version = 92, LAYOUT_STRINGS(40, 56) },
 };
 
 /* ----------------------------------------------------- _Py_DebugOffsets ---- */
@@ -126,6 +126,8 @@ static bool layout_debug(struct layout *l, uint16_t version, const uint64_t *wor
 		    !layout_word(words, d->ascii, &l->string_ascii))
 			return false;
 		l->frame_owner = (int16_t)owner;
+		/* Six ints of the code object later: it is not told. */
+		l->code_version = l->code_firstline + 24;
 		/* The hash follows the length; behind the rest a compact string has two words more. */
 		l->string_hash = l->string_length + 8;
 		l->string_compact = l->string_ascii + 16;

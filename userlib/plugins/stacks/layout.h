@@ -31,6 +31,7 @@ struct layout {
 	uint16_t code_copies;		/* the list of these */
 	uint16_t code_firstline, code_filename, code_name, code_lines;
 	uint16_t code_start;		/* of its instructions, in it */
+	uint16_t code_version;		/* 32 bits that differ for each code object (0: it has none); 0: there are none */
 	uint16_t type;			/* of an object: its type */
 	uint16_t string_length, string_hash, string_state, string_ascii, string_compact;
 	uint8_t string_kind;		/* bit of the state where the kind begins */

@@ -7,35 +7,29 @@
 #define CT_STACKS_MEMORY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
-#include "base/sys.h"
-
-/* Where user space may have something. */
+/* Where user space may have something: an object that begins there. */
 static inline bool memory_may_be(uint64_t at)
 {
-	return at >= 4096 && at < 1ull << 47;
+	return at - 4096 < (1ull << 47) - (1u << 20);
 }
 
-/* Copies what is there; false: it can't be read. */
-static inline bool memory_read(bool safe, uint64_t at, void *to, size_t size)
+/* Copies what is there, by a system call; false: it can't be read. */
+bool memory_copy(uint64_t at, void *to, size_t size);
+
+/* Where it is not safe, the caller has seen that there may be something. */
+static inline __attribute__((always_inline)) bool memory_read(bool safe, uint64_t at, void *to, size_t size)
 {
-	struct iovec here = { to, size }, there = { (void *)at, size };
-
-	if (!memory_may_be(at))
-		return false;
-	if (!safe) {
-		memcpy(to, (const void *)at, size);
-		return true;
-	}
-	return ct_sys6(SYS_process_vm_readv, ct_sys0(SYS_getpid), &here, 1, &there, 1, 0) == (long)size;
+	if (safe)
+		return memory_copy(at, to, size);
+	memcpy(to, (const void *)at, size);
+	return true;
 }
 
-static inline bool memory_word(bool safe, uint64_t at, uint64_t *to)
+static inline __attribute__((always_inline)) bool memory_word(bool safe, uint64_t at, uint64_t *to)
 {
 	return memory_read(safe, at, to, 8);
 }

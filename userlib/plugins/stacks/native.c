@@ -276,7 +276,7 @@ bool native_walk(struct native_stack *n, uint64_t here, struct python_stack *s)
 {
 	if (!native_update(n, here, false))
 		return false;
-	s->depth = 0;
+	s->kept = s->depth = 0;
 	s->cut = n->cut;
 	for (unsigned int i = native_first(n); i < n->depth; i++)
 		s->frames[s->depth++] = (struct python_frame){ .frame = n->frames[i].slot, .code = n->frames[i].ip,
@@ -294,8 +294,8 @@ void native_inside(struct native_stack *n, uint64_t here, struct python_stack *s
 		return;
 	first = native_first(n);
 	count = n->depth - first;
-	if (count > PYTHON_DEPTH - s->depth)
-		count = PYTHON_DEPTH - s->depth;
+	if (count > PYTHON_DEPTH - s->kept - s->depth)
+		count = PYTHON_DEPTH - s->kept - s->depth;
 	memmove(s->frames + count, s->frames, s->depth * sizeof(*s->frames));
 	for (unsigned int i = 0; i < count; i++)
 		s->frames[i] = (struct python_frame){ .frame = n->frames[first + i].slot, .code = n->frames[first + i].ip,

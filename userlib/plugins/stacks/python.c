@@ -132,11 +132,10 @@ static bool python_find(void)
 /* A thread state that is ours, and whose frames nobody changes while we look. */
 static void *python_thread(bool *attached)
 {
-	void *own = python.this_thread(), *current = python.current();
+	void *current = python.current(), *own;
 
 	/* From 3.12 on the current one is that of the thread; before, of who has the lock. */
-	if (python.layout.version >= 0x030c && current)
-		own = current;
+	own = python.layout.version >= 0x030c && current ? current : python.this_thread();
 	*attached = own && own == current;
 	/* While the interpreter ends, others free what is not theirs. */
 	if (own && !*attached && python.finalizing && python.finalizing())
@@ -166,7 +165,7 @@ static enum python_state python_check(struct python_stack *room)
 
 	if (!thread)
 		return PYTHON_NONE;
-	if (!frames_walk(true, thread, room)) {
+	if (!frames_walk(true, thread, NULL, room)) {
 		python_refuse("its frames are not where they should be");
 		return PYTHON_REFUSED;
 	}
@@ -181,6 +180,8 @@ static enum python_state python_check(struct python_stack *room)
 		python_refuse(why);
 		return PYTHON_REFUSED;
 	}
+	if (!check_versions(&python, room))
+		python.layout.code_version = 0;
 	__atomic_store_n(&python_checked, true, __ATOMIC_RELEASE);
 	python_tell(&python, python_open(), PAGE_CHECKED);
 	nodes_info("stacks_python", python.text);
@@ -209,21 +210,21 @@ enum python_state python_ready(struct python_stack *room)
 	return __atomic_load_n(&python_checked, __ATOMIC_ACQUIRE) ? PYTHON_READY : python_check(room);
 }
 
-bool python_walk(struct python_stack *s)
+bool python_walk(const struct python_last *last, struct python_stack *s)
 {
-	bool attached;
+	bool attached, check;
 	void *thread = python_thread(&attached);
+	const char *why;
 
-	if (!thread || !frames_walk(false, thread, s))
+	if (!thread)
 		return false;
-	/* Once more with the interpreter's own words, where the thread has its lock. */
-	if (attached && !check_done() && s->depth) {
-		const char *why = check_stack(&python, s, thread);
-
-		if (why) {
-			python_refuse(why);
-			return false;
-		}
-	}
-	return true;
+	/* Once more with the interpreter's own words, where the thread has its lock: all frames. */
+	check = attached && !check_done();
+	if (!frames_walk(false, thread, check ? NULL : last, s))
+		return false;
+	why = check && s->depth ? check_stack(&python, s, thread) : NULL;
+	if (!why)
+		return true;
+	python_refuse(why);
+	return false;
 }

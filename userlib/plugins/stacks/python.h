@@ -20,8 +20,8 @@ void python_begin(void);
 /* Looks for an interpreter, at first now and then, and checks it at its first stack. */
 enum python_state python_ready(struct python_stack *room);
 
-/* The stack of the calling thread.  False: it has none that could be read now. */
-bool python_walk(struct python_stack *s);
+/* The stack of the calling thread, compared with its last one.  False: it has none that could be read now. */
+bool python_walk(const struct python_last *last, struct python_stack *s);
 
 /* The interpreter is not what it seemed: no more stacks are taken of it. */
 void python_refuse(const char *why);

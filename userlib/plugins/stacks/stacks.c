@@ -29,10 +29,13 @@
 #include "plugins/stacks/python.h"
 #include "plugins/stacks/sampled.h"
 
-#define CACHED	1024	/* nodes of a thread, a power of two */
+#define CACHED	1024	/* sets of nodes of a thread, a power of two */
+#define WAYS	4	/* nodes of a set */
 
+/* Two lie in a line of the CPU's cache. */
 struct cached {
-	struct python_frame frame;
+	uint64_t code, digest;
+	int64_t at;
 	uint32_t parent, node;
 };
 
@@ -40,10 +43,10 @@ struct thread {
 	uint64_t known;			/* the recorder knows it: see sampled.c */
 	uint64_t busy;			/* where on the stack one is being taken; 0: nowhere */
 	uint32_t generation;		/* of the ids in nodes and cache */
-	unsigned int turn;		/* which of the two stacks is the last one */
-	struct python_stack stacks[2];
-	uint32_t nodes[2][PYTHON_DEPTH];	/* of their frames */
-	struct cached cache[CACHED];
+	struct python_stack stack;
+	struct python_last last;
+	struct cached cache[CACHED][WAYS];
+	uint8_t oldest[CACHED];		/* of each set */
 	struct native_stack native;
 };
 
@@ -85,11 +88,6 @@ static struct thread *thread_new(void)
 	return t;
 }
 
-static inline bool frame_same(const struct python_frame *a, const struct python_frame *b)
-{
-	return a->frame == b->frame && a->code == b->code && a->at == b->at && a->digest == b->digest;
-}
-
 static uint32_t node_make(const struct python_frame *f, uint32_t parent)
 {
 	struct python_text t;
@@ -107,57 +105,76 @@ static uint32_t node_make(const struct python_frame *f, uint32_t parent)
 static uint32_t node_of(struct thread *t, const struct python_frame *f, uint32_t parent)
 {
 	uint64_t h = (f->code ^ f->digest ^ (uint64_t)f->at << 4 ^ (uint64_t)parent << 20) * 0x9e3779b97f4a7c15ull;
-	struct cached *c = &t->cache[h >> 54];
+	unsigned int set = (unsigned int)(h >> 32) % CACHED;
+	struct cached *c = t->cache[set];
 
 	/* The node of a line does not depend on the frame's place. */
-	if (c->node && c->parent == parent && c->frame.code == f->code && c->frame.at == f->at &&
-	    c->frame.digest == f->digest)
-		return c->node;
-	*c = (struct cached){ .frame = *f, .parent = parent, .node = node_make(f, parent) };
+	for (unsigned int i = 0; i < WAYS; i++)
+		if (c[i].code == f->code && c[i].at == f->at && c[i].parent == parent && c[i].digest == f->digest &&
+		    c[i].node)
+			return c[i].node;
+	c += t->oldest[set]++ % WAYS;
+	*c = (struct cached){ .code = f->code, .digest = f->digest, .at = f->at, .parent = parent,
+			      .node = node_make(f, parent) };
 	return c->node;
 }
 
-/* The node of the stack that was walked into the one of which it is not the turn. */
+static bool frame_same(const struct python_frame *a, const struct python_frame *b)
+{
+	return a->frame == b->frame && a->code == b->code && a->at == b->at && a->digest == b->digest;
+}
+
+/* The node of the stack that was walked, which becomes the last one. */
 static uint32_t stack_node(struct thread *t)
 {
-	unsigned int last = t->turn, now = 1 - last, same = 0;
-	struct python_stack *s = &t->stacks[now], *before = &t->stacks[last];
-	uint32_t *nodes = t->nodes[now], node = 0;
+	struct python_stack *s = &t->stack;
+	struct python_last *last = &t->last;
+	unsigned int kept = s->kept, depth = last->depth;
+	uint32_t node = 0;
 
-	if (t->generation != __atomic_load_n(&nodes_generation, __ATOMIC_ACQUIRE)) {
-		t->generation = __atomic_load_n(&nodes_generation, __ATOMIC_ACQUIRE);
-		before->depth = 0;
-		memset(t->cache, 0, sizeof(t->cache));
+	/* Frames of compiled code were not compared yet. */
+	while (!s->cut && s->depth && kept < depth && frame_same(&s->frames[s->depth - 1], &last->frames[kept])) {
+		s->depth--;
+		kept++;
 	}
-	t->turn = now;
-	if (!s->cut && !before->cut)
-		while (same < s->depth && same < before->depth &&
-		       t->nodes[last][before->depth - 1 - same] &&
-		       frame_same(&s->frames[s->depth - 1 - same], &before->frames[before->depth - 1 - same])) {
-			node = t->nodes[last][before->depth - 1 - same];
-			nodes[s->depth - 1 - same] = node;
-			same++;
-		}
+	if (kept)
+		node = last->nodes[kept - 1];
 	if (s->cut)
-		node = nodes_node(0, nodes_function(s->frames[s->depth - 1].digest == NATIVE_DIGEST ? "native" : "python", "(deeper frames)", 15, "", 0), 0);
-	for (unsigned int i = s->depth - same; i--;) {
-		uint32_t parent = node;
-
-		node = node_of(t, &s->frames[i], parent);
+		node = nodes_node(0, nodes_function(s->frames[s->depth - 1].digest == NATIVE_DIGEST ? "native" : "python",
+						    "(deeper frames)", 15, "", 0), 0);
+	/* A handler may leave by longjmp: what is said to be there is there. */
+	last->depth = kept;
+	barrier();
+	for (unsigned int i = s->depth; i--; kept++) {
+		node = node_of(t, &s->frames[i], node);
 		/* No more numbers: no stack, rather than a part of one. */
-		if (!node) {
-			s->depth = 0;
+		if (!node)
 			return 0;
-		}
-		nodes[i] = node;
+		last->frames[kept] = s->frames[i];
+		last->nodes[kept] = node;
 	}
+	barrier();
+	/* Where the outermost ones are not known, nothing follows from the place of a frame. */
+	last->depth = s->cut ? 0 : kept;
 	return node;
+}
+
+/* Another trace has begun: numbers of the one before mean nothing. */
+static void stack_forget(struct thread *t)
+{
+	uint32_t generation = __atomic_load_n(&nodes_generation, __ATOMIC_ACQUIRE);
+
+	if (likely(t->generation == generation))
+		return;
+	t->generation = generation;
+	t->last.depth = 0;
+	memset(t->cache, 0, sizeof(t->cache));
 }
 
 /* False: the thread has no frames of Python, and may have others. */
 static bool stack_python(struct thread *t, uint64_t here, uint32_t *node)
 {
-	struct python_stack *s = &t->stacks[1 - t->turn];
+	struct python_stack *s = &t->stack;
 
 	switch (python_ready(s)) {
 	case PYTHON_NONE:
@@ -168,7 +185,7 @@ static bool stack_python(struct thread *t, uint64_t here, uint32_t *node)
 	case PYTHON_READY:
 		break;
 	}
-	if (!python_walk(s) || !s->depth)
+	if (!python_walk(&t->last, s) || !(s->kept + s->depth))
 		return false;
 	if (mode == STACKS_ALL)
 		native_inside(&t->native, here, s);
@@ -178,9 +195,7 @@ static bool stack_python(struct thread *t, uint64_t here, uint32_t *node)
 
 static uint32_t stack_native(struct thread *t, uint64_t here)
 {
-	struct python_stack *s = &t->stacks[1 - t->turn];
-
-	return native_walk(&t->native, here, s) && s->depth ? stack_node(t) : 0;
+	return native_walk(&t->native, here, &t->stack) && t->stack.depth ? stack_node(t) : 0;
 }
 
 static void stacks_mode(const char *word)
@@ -228,6 +243,7 @@ uint32_t cudatrace_stack(void)
 	t->busy = here;
 	barrier();
 	sampled_thread(&t->known);
+	stack_forget(t);
 	if (mode == STACKS_NATIVE || !stack_python(t, here, &node))
 		node = stack_native(t, here);
 	barrier();
