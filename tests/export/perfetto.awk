@@ -12,6 +12,9 @@
 #	track PID TID NAME
 #	process PID NAME
 #	note NAME ANNOTATION VALUE		  of slices that -v show=NAME names
+#	from NAME OP_ID STACK			  of slices and instants that have one: FUNCTION:LINE:FILE;...,
+#						  the outermost first; of those that -v show=NAME names
+#	sample PID TID TIME STACK
 #	error TEXT				  what a viewer could not make sense of
 
 function text(s) { sub(/^[^"]*"/, "", s); sub(/"$/, "", s); return s }
@@ -24,6 +27,23 @@ function interned(kind, iid)
 		return "?"
 	}
 	return texts[kind, iid]
+}
+
+# The frames of a stack.
+function stack(iid,    n, frame, i, all)
+{
+	if (!(iid in stacks)) {
+		print "error\tno callstack " iid
+		return "?"
+	}
+	n = split(stacks[iid], frame, " ")
+	for (i = 1; i <= n; i++) {
+		if (!(frame[i] in frame_function))
+			print "error\tno frame " frame[i]
+		all = all (i > 1 ? ";" : "") interned("function_names", frame_function[frame[i]]) ":" frame_line[frame[i]] + 0 ":" \
+			(frame_source[frame[i]] ? interned("source_paths", frame_source[frame[i]]) : "")
+	}
+	return all
 }
 
 function show_slice(t, d, end)
@@ -84,6 +104,8 @@ function packet(    now, t, i, d, name, category)
 		now = time()
 	if ("track" in f)
 		track(f["track"])
+	if ("sample_callstack" in f)
+		print "sample\t" f["sample_pid"] "\t" f["sample_tid"] "\t" now "\t" stack(f["sample_callstack"])
 	if (!event)
 		return
 	t = "event_track" in f ? f["event_track"] : default_track
@@ -93,6 +115,8 @@ function packet(    now, t, i, d, name, category)
 	name = "name_iid" in f ? interned("event_names", f["name_iid"]) : f["event_name"]
 	category = "category" in f ? interned("event_categories", f["category"]) : ""
 	annotations(f["type"] == "TYPE_SLICE_END" ? slice_name[t, d] : name)
+	if ("callstack" in f && name == show)
+		print "from\t" name "\t" f[".op_id"] "\t" stack(f["callstack"])
 	if (f["type"] == "TYPE_SLICE_BEGIN") {
 		depth[t] = ++d
 		slice_name[t, d] = name
@@ -140,6 +164,7 @@ function packet(    now, t, i, d, name, category)
 /^  track_descriptor \{/ { inside = "track"; next }
 /^  clock_snapshot \{/ { inside = "clocks"; next }
 /^  trace_packet_defaults \{/ { inside = "defaults"; next }
+/^  perf_sample \{/ { inside = "sample"; next }
 /^  [a-z_]+ \{/ { inside = "other"; next }
 /^  }/ { inside = ""; next }
 # A field that the schema does not have is a bare number.
@@ -161,20 +186,27 @@ inside == "event" {
 	else if ($1 == "category_iids:") f["category"] = $2
 	else if ($1 == "track_uuid:") f["event_track"] = $2
 	else if ($1 == "counter_value:") f["counter"] = $2
+	else if ($1 == "callstack_iid:") f["callstack"] = $2
 	else if ($1 == "flow_ids:") flow_ids[++flows] = $2
 	else if ($1 == "terminating_flow_ids:") last_ids[++last_flows] = $2
 	next
 }
 inside == "interned" {
 	if ($2 == "{") kind = $1
+	else if ($1 == "iid:" && kind == "callstacks" && $2 in stacks) print "error\ttwo callstacks " $2
 	else if ($1 == "iid:") iid = $2
-	else if ($1 != "}") {
+	else if ($1 == "frame_ids:") stacks[iid] = stacks[iid] " " $2
+	else if ($1 == "function_name_id:") frame_function[iid] = $2
+	else if ($1 == "source_path_iid:") frame_source[iid] = $2
+	else if ($1 == "line_number:") frame_line[iid] = $2
+	else if ($1 != "}" && kind != "frames") {
 		if ((kind, iid) in texts)
 			print "error\ttwo texts for " kind " " iid
 		texts[kind, iid] = text($0)
 	}
 	next
 }
+inside == "sample" { sub(/:/, "", $1); f["sample_" ($1 == "callstack_iid" ? "callstack" : $1)] = $2; next }
 inside == "track" {
 	if ($2 == "{") part = $1
 	else if ($1 == "}") part = ""

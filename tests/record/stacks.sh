@@ -274,6 +274,22 @@ t_stacks_killed()
 	is "$(find "$work/sampled-killed" -name '.sample-*')" "" "and nothing else stays"
 }
 
+# stacks_perfetto NAME: in Perfetto's format each call and each sample has the stack that JSON Lines have.
+stacks_perfetto()
+{
+	command -v protoc >/dev/null && command -v gawk >/dev/null || { skip "stacks in Perfetto" "apt-get install protobuf-compiler gawk"; return; }
+	"$cudatrace" export --format perfetto -f -o "$work/$1.pftrace" "$work/$1"
+	protoc --decode perfetto.protos.Trace -I tests/export tests/export/perfetto.proto <"$work/$1.pftrace" |
+		gawk -v show=cuCtxSynchronize -f tests/export/perfetto.awk >"$work/$1.rows"
+	is "$(grep -c '^error' "$work/$1.rows")" 0 "Perfetto: a viewer finds nothing wrong" || grep '^error' "$work/$1.rows" | sort | uniq -c | head -n 5
+	is "$(awk -F '\t' '$1 == "from" { print $3, $4 }' "$work/$1.rows" | sort)" \
+		"$(jq -r 'select(.stack and .phase == "E" and .name == "cuCtxSynchronize") | "\(.op_id) \([.stack | reverse[] | "\(.[2]):\(.[1]):\(.[0])"] | join(";"))"' "$work/$1.jsonl" | sort)" \
+		"Perfetto: a call has its stack"
+	is "$(awk -F '\t' '$1 == "sample" { print $3, $5 }' "$work/$1.rows" | sort)" \
+		"$(jq -r 'select(.stack and .name == "sample") | "\(.tid) \([.stack | reverse[] | "\(.[2]):\(.[1]):\(.[0])"] | join(";"))"' "$work/$1.jsonl" | sort)" \
+		"Perfetto: and so has each sample"
+}
+
 # Where lines go: folded by weight, SQLite, diff.
 t_stacks_exports()
 {
@@ -292,6 +308,7 @@ t_stacks_exports()
 	ok $? "and by samples"
 	"$cudatrace" export --weight wallet "$work/exports-a" 2>&1 | grep -q "no 'wallet'"
 	ok $? "of other weights there are none"
+	stacks_perfetto exports-a
 	"$cudatrace" diff --format json "$work/exports-a" "$work/exports-b" >"$work/diff.json"
 	is "$(jq -c '[.. | objects | select(.Name? // "" | endswith("(leaker)")) | [."Calls A", ."Calls B"]][0]' "$work/diff.json")" "[30,60]" \
 		"diff compares lines"

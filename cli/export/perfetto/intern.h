@@ -14,6 +14,10 @@ enum ct_intern_kind {
 	CT_INTERN_CATEGORY = 1,
 	CT_INTERN_NAME = 2,
 	CT_INTERN_ANNOTATION = 3,	/* names of debug annotations */
+	CT_INTERN_FUNCTION = 5,
+	CT_INTERN_FRAME = 6,
+	CT_INTERN_CALLSTACK = 7,
+	CT_INTERN_SOURCE = 18,		/* files of functions */
 	CT_INTERN_STRING = 29,		/* values of debug annotations */
 };
 

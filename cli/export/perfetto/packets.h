@@ -14,6 +14,7 @@
 enum ct_packet_body {
 	CT_PACKET_EVENT = 11,
 	CT_PACKET_TRACK = 60,
+	CT_PACKET_SAMPLE = 66,
 	CT_PACKET_ATTRIBUTES = 126,
 };
 

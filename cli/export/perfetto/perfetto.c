@@ -9,6 +9,7 @@
 
 #include "decode/nv_decode.h"
 #include "export/fields.h"
+#include "export/perfetto/callstacks.h"
 #include "export/perfetto/packets.h"
 #include "export/perfetto/tracks.h"
 #include "export/slices/slices.h"
@@ -17,10 +18,13 @@
 enum {
 	EVENT_CATEGORY = 3, EVENT_ANNOTATION = 4, EVENT_TYPE = 9,
 	EVENT_NAME = 10, EVENT_TRACK = 11, EVENT_NAME_TEXT = 23, EVENT_COUNTER = 30, EVENT_FLOW = 47,
-	EVENT_LAST_FLOW = 48,
+	EVENT_LAST_FLOW = 48, EVENT_CALLSTACK = 56,
 	ANNOTATION_NAME = 1, ANNOTATION_BOOL = 2, ANNOTATION_UNSIGNED = 3, ANNOTATION_SIGNED = 4,
 	ANNOTATION_TEXT = 6, ANNOTATION_POINTER = 7, ANNOTATION_NAME_TEXT = 10, ANNOTATION_STRING = 17,
 };
+
+/* Fields of PerfSample. */
+enum { SAMPLE_PID = 2, SAMPLE_TID = 3, SAMPLE_CALLSTACK = 4, SAMPLE_MODE = 5, MODE_USER = 2 };
 
 /* TrackEvent.Type */
 enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER = 4 };
@@ -34,6 +38,7 @@ struct perfetto_class {
 struct perfetto {
 	struct ct_packets packets;
 	struct ct_perfetto_tracks tracks;
+	struct ct_callstacks stacks;
 	struct ct_names *names;
 	struct perfetto_class *classes;	/* by id */
 	uint64_t flows;			/* added to the number of each arrow */
@@ -212,15 +217,24 @@ static void perfetto_name(struct perfetto *p, const struct ct_slice *s)
 		ct_proto_number(&p->event, EVENT_CATEGORY, c->category);
 }
 
+/* From where a call was made; of what the GPU did its cause. */
+static uint64_t perfetto_callstack(struct perfetto *p, uint32_t node)
+{
+	return node ? ct_callstacks_number(&p->stacks, &p->packets.intern, &p->tracks.trace->reg, node) : 0;
+}
+
 /* Type, track, name, category, and the annotations of a slice or an instant that begins. */
 static void perfetto_open(struct perfetto *p, const struct ct_slice *s, unsigned int type)
 {
 	const struct ct_record *r = &s->point->record;
+	uint64_t stack = perfetto_callstack(p, s->point->stack);
 	bool all = s->known || s->point->phase != 'B';
 
 	ct_proto_number(&p->event, EVENT_TYPE, type);
 	perfetto_track(p, s->track->id);
 	perfetto_name(p, s);
+	if (stack)
+		ct_proto_number(&p->event, EVENT_CALLSTACK, stack);
 	perfetto_note_fields(p, r, all ? FIELDS_ALL : FIELDS_OF_BEGIN);
 	if (s->op_id)
 		perfetto_note_number(p, "op_id", ANNOTATION_UNSIGNED, s->op_id);
@@ -295,6 +309,23 @@ static int perfetto_instant(void *arg, const struct ct_slice *s)
 
 	perfetto_open(p, s, TYPE_INSTANT);
 	return perfetto_emit(p, s->ts);
+}
+
+/* What a thread did at a moment, as the recorder saw it from outside. */
+static int perfetto_sample(void *arg, const struct ct_slice *s)
+{
+	struct perfetto *p = arg;
+	const struct ct_record *r = &s->point->record;
+	uint64_t stack = perfetto_callstack(p, s->point->stack);
+
+	if (!stack)
+		return ct_packets_error(&p->packets);
+	ct_proto_number(&p->event, SAMPLE_PID, r->pid);
+	ct_proto_number(&p->event, SAMPLE_TID, r->tid);
+	ct_proto_number(&p->event, SAMPLE_CALLSTACK, stack);
+	ct_proto_number(&p->event, SAMPLE_MODE, MODE_USER);
+	ct_packets_add_at(&p->packets, s->ts, CT_PACKET_SAMPLE, &p->event);
+	return ct_packets_error(&p->packets);
 }
 
 /* ---------------------------------------------------------------- tracks --- */
@@ -396,6 +427,7 @@ static void perfetto_free(struct perfetto *p)
 	free(p->strings);
 	ct_proto_free(&p->event);
 	ct_proto_free(&p->note);
+	ct_callstacks_free(&p->stacks);
 	ct_perfetto_tracks_free(&p->tracks);
 	ct_packets_free(&p->packets);
 }
@@ -408,6 +440,7 @@ static const struct ct_slices_sink perfetto_sink = {
 	.end = perfetto_end,
 	.whole = perfetto_whole,
 	.instant = perfetto_instant,
+	.sample = perfetto_sample,
 	.counter = perfetto_counter,
 };
 

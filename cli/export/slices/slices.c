@@ -329,6 +329,8 @@ static int slices_instant(struct slices *s, const struct ct_point *p)
 		process->named = len > 0;
 		return len ? slices_name_process(s, r, text, len) : 0;
 	}
+	if (r->class->id == CT_CLASS_sample && s->sink->sample)
+		return s->sink->sample(s->arg, &slice);
 	if (r->class->category == CT_CAT_TRACER)
 		return 0;
 	rc = slices_track(s, ct_slice_track_kind_of(r), r, &slice.track);
@@ -402,6 +404,7 @@ static const struct ct_analyser *const needs[] = { &ct_memory_analyser, NULL };
 static const struct ct_analyser slices_analyser = {
 	.on = CT_ON_BEGIN | CT_ON_END | CT_ON_INSTANT,
 	.unfiltered = true,
+	.samples = true,
 	.needs = needs,
 	.begin = slices_start,
 	.event = slices_event,

@@ -61,6 +61,7 @@ struct ct_slices_sink {
 	int (*end)(void *arg, const struct ct_slice *s);
 	int (*whole)(void *arg, const struct ct_slice *s);	/* its begin was lost */
 	int (*instant)(void *arg, const struct ct_slice *s);
+	int (*sample)(void *arg, const struct ct_slice *s);	/* of a thread, without a track; may be NULL */
 	int (*counter)(void *arg, enum ct_slice_counter which, uint32_t pid, uint64_t ts,
 		       uint64_t value);
 };
