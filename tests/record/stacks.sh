@@ -28,17 +28,70 @@ stacks_pythons()
 	done
 }
 
+# stacks_right NAME TEXT COMMAND...: each call has the stack that traceback says.
+stacks_right()
+{
+	local name=$1 text=$2
+	shift 2
+	stacked "$name" "$@" tests/record/stacks.py "$PWD/build/tests/sim/libcuda.so.1" "$work/expected-$name" 20
+	is $? 0 "$text: recorded with stacks" || tail -n 3 "$work/$name.err"
+	python3 tests/record/stacks_check.py "$work/$name.jsonl" "$work/expected-$name" cuCtxSynchronize >"$work/check"
+	ok $? "$text: each call has the stack that traceback says: $(tail -n 1 "$work/check")" || cat "$work/check"
+}
+
 t_stacks()
 {
 	local python version any=
 	while read -r python version; do
 		any=1
-		stacked "stacks-$version" "$python" tests/record/stacks.py "$PWD/build/tests/sim/libcuda.so.1" "$work/expected-$version" 20
-		is $? 0 "Python $version: recorded with stacks"
-		"$python" tests/record/stacks_check.py "$work/stacks-$version.jsonl" "$work/expected-$version" cuCtxSynchronize >"$work/check"
-		ok $? "Python $version: each call has the stack that traceback says: $(tail -n 1 "$work/check")" || cat "$work/check"
+		stacks_right "stacks-$version" "Python $version" "$python"
 	done < <(stacks_pythons)
 	[ -n "$any" ] || skip "stacks of Python" "no python3 with ctypes"
+}
+
+# debian_python RELEASE VERSION: the command that runs it, in ${python[@]}; its own C library comes with it.
+debian_python()
+{
+	local root
+	root=$(tests/record/python "$1" "$2" 2>"$work/fetched") || return
+	python=(env PYTHONHOME="$root/usr" "$root/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2" --library-path "$root/usr/lib/x86_64-linux-gnu"
+		"$root/usr/bin/python$2")
+}
+
+# Those that this machine has not, from packages of Debian: the newest ones, and one that is too new.
+t_stacks_debian()
+{
+	local release version python=()
+	while read -r release version; do
+		debian_python "$release" "$version" || { skip "Python $version" "$(tail -n 1 "$work/fetched")"; continue; }
+		stacks_right "debian-$version" "Python $version of $release" "${python[@]}"
+		is "$("$cudatrace" export "$work/debian-$version" | jq -rs '[.[] | select(.name == "sample" and .stack) | .stack[][2]] | index("<module>") != null')" true \
+			"Python $version of $release: it is sampled, too"
+	done <<-EOF
+	trixie 3.13
+	sid 3.14
+	EOF
+	debian_python sid 3.15 || { skip "a Python that is too new" "$(tail -n 1 "$work/fetched")"; return; }
+	stacked debian-new "${python[@]}" tests/record/stacks_lines.py "$PWD/build/tests/sim/libcuda.so.1" wait
+	is $? 0 "a program whose Python is too new is recorded"
+	is "$(jq -s '[.[] | select(.stack)] | length' "$work/debian-new.jsonl")" 0 "... without stacks"
+	"$cudatrace" report lines "$work/debian-new" 2>&1 | grep -q 'Stacks of this Python were not recorded: 3.15.*: no table for this version'
+	ok $? "... and a report says so"
+}
+
+# Free threading: no package has it, tests/record/python builds one.
+t_stacks_free_threaded()
+{
+	local root python PATH=$PATH
+	root=$(tests/record/python --built trixie 3.13t 2>/dev/null) && PATH=$PATH:$root/bin
+	for python in python3.13t python3.14t; do
+		[ "$("$python" -c 'import ctypes, sys; print(sys._is_gil_enabled())' 2>/dev/null)" = False ] ||
+			{ skip "$python, free threading" "there is none; tests/record/python trixie 3.13t builds one"; continue; }
+		stacks_right "$python" "$python, free threading" "$python"
+		stacked "sampled-$python" "$python" tests/record/stacks_lines.py "$PWD/build/tests/sim/libcuda.so.1" busy sleep wait
+		is "$(jq -rs '[.[] | select(.name == "sample" and .stack) | .stack[0][2]] | index("compute") != null and index("sleeper") != null' \
+			"$work/sampled-$python.jsonl")" true "$python, free threading: it is sampled, too"
+	done
 }
 
 # The interpreter's lock is held in the first calls: then its own functions are asked, too.
