@@ -530,6 +530,14 @@ t_stacks_graphs()
 		"and the time of the kernels on the GPU" || jq -c 'select(.layer == "gpu")' "$work/graphs.jsonl" | head -n 3
 	"$cudatrace" report graph_lines "$work/graphs" | grep -q 'stacks_graph.py:[0-9]* .*forward '
 	ok $? "people see it, too" || "$cudatrace" report graph_lines "$work/graphs"
+	"$cudatrace" explain --format json --call "$(jq -s 'map(select(.name == "cuGraphLaunch" and .phase == "E"))[4].op_id' "$work/graphs.jsonl")" "$work/graphs" >"$work/graphs.call"
+	is "$(jq -c '.call_gpu | map(.Captured)' "$work/graphs.call")" \
+		"$(jq -nc --arg f "stacks_graph.py:$(grep -n 'LaunchKernel(one' tests/record/stacks_graph.py | cut -d: -f1) (forward)" \
+			--arg b "stacks_graph.py:$(grep -n 'LaunchKernel(two' tests/record/stacks_graph.py | cut -d: -f1) (backward)" '[$f, $f, $f, $b]')" \
+		"explain --call: each kernel of a replay has the line that captured it"
+	"$cudatrace" explain --call "$(jq -s 'map(select(.name == "cuLaunchKernel" and .phase == "E"))[0].op_id' "$work/graphs.jsonl")" "$work/graphs" >"$work/launch.call"
+	! grep -q 'captured at' "$work/launch.call"
+	ok $? "... and a launch that is no graph's has no such column"
 	CUDASIM_IOCTLS=0 "$cudatrace" record -q -f --no-module --stacks --sample=0 -o "$work/graphs-host" -- "$python" tests/record/stacks_graph.py \
 		"$PWD/build/tests/sim/libcuda.so.1" 2>/dev/null
 	is "$("$cudatrace" report --format json graph_lines "$work/graphs-host" 2>/dev/null | jq -c '[.[] | [."Captured Kernels", ."GPU Time (ns)"]]')" '[[3,null],[1,null]]' \

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/stacks/graphs.h"
+#include "analysis/stacks/hot.h"
 #include "explain/calls/call_detail.h"
 #include "trace/gpu/causes.h"
 
@@ -17,6 +19,7 @@
 struct gpu_work {
 	uint64_t begin, end, op_id;	/* op_id: of the call that caused it, 0: not known */
 	uint64_t stream;		/* CUPTI's number */
+	uint64_t node;			/* of a CUDA graph, 0: none */
 	uint32_t gpu;
 	const struct ct_class *class;
 	char *detail;
@@ -51,6 +54,7 @@ static int gpu_keep(struct ct_analysis *a, struct gpu_target *g, const struct ct
 	*w = (struct gpu_work){
 		.begin = e->begin, .end = e->end, .op_id = cause ? cause->op_id : 0, .class = e->class,
 		.stream = ct_record_gpu_stream(e->record), .gpu = ct_record_quick(e->record, CT_QUICK_GPU),
+		.node = ct_record_has(e->record, CT_QUICK_GRAPH_NODE) ? ct_record_quick(e->record, CT_QUICK_GRAPH_NODE) : 0,
 		.detail = strdup(ct_call_detail(detail, a->names, e->record)),
 	};
 	return w->detail ? 0 : -ENOMEM;
@@ -127,7 +131,10 @@ static void gpu_free(struct ct_analysis *a)
 	free(s->targets);
 }
 
+static const struct ct_analyser *const needs[] = { &ct_graphs_analyser, NULL };
+
 const struct ct_analyser ct_call_gpu = {
+	.needs = needs,
 	.on = CT_ON_BEGIN | CT_ON_END,
 	.unfiltered = true,
 	.state_size = sizeof(struct gpu_state),
@@ -138,7 +145,7 @@ const struct ct_analyser ct_call_gpu = {
 
 /* ------------------------------------------------------------------ the table --- */
 
-enum { CALL, BEGIN, END, TOOK, GPU, STREAM, BY, NAME, DETAIL, COLUMNS };
+enum { CALL, BEGIN, END, TOOK, GPU, STREAM, BY, NAME, DETAIL, CAPTURED, COLUMNS };
 
 /* Begin and end from the begin of the call on. */
 static const struct ct_column columns[COLUMNS] = {
@@ -151,12 +158,42 @@ static const struct ct_column columns[COLUMNS] = {
 	[BY] = { "Launch", "of call", CT_CELL_ID, 0 },
 	[NAME] = { "Name", "what", CT_CELL_TEXT, 0 },
 	[DETAIL] = { "Detail", "", CT_CELL_TEXT, 0 },
+	[CAPTURED] = { "Captured", "captured at", CT_CELL_TEXT, 0 },
 };
 
-void ct_call_gpu_begin(struct ct_table *table, bool call)
+/* The line of the program that captured a kernel of a CUDA graph, "" where it is not known. */
+static const char *gpu_captured(const struct ct_analysis *a, const struct gpu_work *w, char *buf, size_t size)
 {
+	const struct ct_registry *reg = &a->trace->reg;
+	uint32_t stack = ct_graphs_captured(ct_analysis_state(a, &ct_graphs_analyser), w->op_id, w->node), own;
+	struct ct_stack_frame f;
+
+	*buf = 0;
+	return stack && ct_stack_own(reg, stack, &f, &own) ? ct_stack_line(&f, buf, size) : buf;
+}
+
+static const struct gpu_target *gpu_target(const struct ct_analysis *a, const struct ct_call_tree *t)
+{
+	const struct gpu_state *s = ct_analysis_state(a, &ct_call_gpu);
+	const struct ct_call_found *found = a->arg;
+	const struct gpu_target *g = NULL;
+
+	for (unsigned int i = 0; i < s->count; i++)
+		if (found->targets[i].op_id == t->target.op_id)
+			g = &s->targets[i];
+	return g;
+}
+
+void ct_call_gpu_begin(struct ct_table *table, const struct ct_analysis *a, const struct ct_call_tree *t)
+{
+	const struct gpu_target *g = t ? gpu_target(a, t) : NULL;
+	bool captured = !t;
+	char text[300];
+
+	for (unsigned int i = 0; g && i < GPU_KEPT && i < g->count; i++)
+		captured |= *gpu_captured(a, &g->kept[i], text, sizeof(text)) != 0;
 	ct_table_begin(table, "call_gpu", "On the GPU; times are from the begin of the call on",
-		       columns + !call, COLUMNS - !call);
+		       columns + !!t, COLUMNS - !!t - !captured);
 }
 
 static struct ct_cell gpu_since(uint64_t ts, uint64_t begin)
@@ -165,8 +202,10 @@ static struct ct_cell gpu_since(uint64_t ts, uint64_t begin)
 }
 
 /* Of a synchronisation the newest stands last, as it came. */
-static void gpu_rows(struct ct_table *table, const struct gpu_target *g, const struct ct_call_tree *t, bool call)
+static void gpu_rows(struct ct_table *table, const struct ct_analysis *a, const struct gpu_target *g, const struct ct_call_tree *t,
+		     bool call)
 {
+	char captured[300];
 	uint64_t kept = g->count < GPU_KEPT ? g->count : GPU_KEPT;
 	uint64_t first = g->waits && g->count > GPU_KEPT ? g->count - GPU_KEPT : 0;
 
@@ -185,22 +224,19 @@ static void gpu_rows(struct ct_table *table, const struct gpu_target *g, const s
 			row[BY] = ct_u64(w->op_id);
 		row[NAME] = ct_const(ct_call_name(w->class));
 		row[DETAIL] = ct_text(table, w->detail);
+		if (*gpu_captured(a, w, captured, sizeof(captured)))
+			row[CAPTURED] = ct_text(table, captured);
 	}
 }
 
 bool ct_call_gpu_add(struct ct_table *table, const struct ct_analysis *a, const struct ct_call_tree *t, bool call)
 {
-	const struct gpu_state *s = ct_analysis_state(a, &ct_call_gpu);
-	const struct ct_call_found *found = a->arg;
-	const struct gpu_target *g = NULL;
+	const struct gpu_target *g = gpu_target(a, t);
 	unsigned long long op = t->target.op_id;
 
-	for (unsigned int i = 0; i < s->count; i++)
-		if (found->targets[i].op_id == t->target.op_id)
-			g = &s->targets[i];
 	if (!g)
 		return false;
-	gpu_rows(table, g, t, call);
+	gpu_rows(table, a, g, t, call);
 	if (g->waits && g->count)
 		ct_table_note(table, "%llu piece%s of work ended while call %llu waited%s%s.",
 			      (unsigned long long)g->count, g->count == 1 ? "" : "s", op,

@@ -133,7 +133,7 @@ static unsigned int tables_meanwhile(struct ct_table *table, const struct ct_cal
 void ct_call_tables_begin(struct ct_call_tables *tables, bool has_gpu)
 {
 	tables->has_gpu = has_gpu;
-	ct_call_gpu_begin(&tables->gpu, true);
+	ct_call_gpu_begin(&tables->gpu, NULL, NULL);
 	ct_table_begin(&tables->tree, "call_tree", "Calls inside calls", tree_columns, TREE_COLUMNS);
 	ct_table_begin(&tables->time, "call_time", "Where their time went", time_columns, TIME_COLUMNS);
 	ct_table_begin(&tables->meanwhile, "call_meanwhile", "Interrupts meanwhile on the same CPUs",
@@ -217,7 +217,7 @@ int ct_call_tables_text(const struct ct_analysis *a, const struct ct_call_tree *
 		       meanwhile_columns + 1, MEANWHILE_COLUMNS - 1);
 	rows = tables_meanwhile(&meanwhile, t, false);
 	rc = tables_print(printer, &meanwhile, rows > 0, rc);
-	ct_call_gpu_begin(&gpu, false);
+	ct_call_gpu_begin(&gpu, a, t);
 	say = ct_call_gpu_add(&gpu, a, t, false);
 	rc = tables_print(printer, &gpu, say, rc);
 	closing = printer ? ct_printer_close(printer) : 0;
