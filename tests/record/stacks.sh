@@ -543,3 +543,43 @@ t_stacks_graphs()
 	is "$("$cudatrace" report --format json graph_lines "$work/graphs-host" 2>/dev/null | jq -c '[.[] | [."Captured Kernels", ."GPU Time (ns)"]]')" '[[3,null],[1,null]]' \
 		"without the GPU's records its time is not known"
 }
+
+# The plugin built with sanitizers, which see each byte that it reads of the interpreter and of the stack.
+t_stacks_sanitized()
+{
+	local python version kind flags runtime preload
+	read -r python version < <(stacks_pythons)
+	[ -n "$python" ] || { skip "stacks with sanitizers" "no python3 with ctypes"; return; }
+	for kind in address thread; do
+		flags=$kind runtime=$(gcc -print-file-name=libtsan.so)
+		[ $kind = thread ] || flags=address,undefined runtime=$(gcc -print-file-name=libasan.so):$(gcc -print-file-name=libubsan.so)
+		if ! gcc -std=gnu11 -D_GNU_SOURCE -iquote userlib -fno-strict-aliasing -Wno-address-of-packed-member -O1 -g -fPIC -fvisibility=hidden \
+			-fno-omit-frame-pointer -fsanitize=$flags -shared -o "$work/stacks-$kind.so" userlib/plugins/stacks/*.c 2>"$work/built"; then
+			skip "stacks with the sanitizer for $kind" "$(tail -n 1 "$work/built")"
+			continue
+		fi
+		rm -rf "$work/log-$kind"* "$work/sanitized-$kind"*
+		preload=$runtime:$work/stacks-$kind.so:$PWD/build/libcudatrace.so
+		# Objects of malloc() have an edge that is watched, those of Python's own allocator have none.
+		sanitized_stacks python env PYTHONMALLOC=malloc NO_FORK=1 "$python" tests/record/stacks.py "$PWD/build/tests/sim/libcuda.so.1" "$work/expected-$kind" 5
+		is $? 0 "the sanitizer for $kind: a program of Python runs"
+		"$cudatrace" export -f -o "$work/sanitized-$kind.jsonl" "$work/sanitized-$kind" 2>/dev/null
+		"$python" tests/record/stacks_check.py "$work/sanitized-$kind.jsonl" "$work/expected-$kind" cuCtxSynchronize >"$work/check"
+		ok $? "... and its stacks are right: $(tail -n 1 "$work/check")" || cat "$work/check"
+		rm -rf "$work/sanitized-$kind"
+		g++ -O2 -g -o "$work/native_sanitized" tests/record/native_stacks.cc -ldl -pthread &&
+			sanitized_stacks native "$work/native_sanitized" "$PWD/build/tests/sim/libcuda.so.1"
+		is $? 0 "... and one of C++"
+		is "$(cat "$work/log-$kind"* 2>/dev/null | grep -c 'ERROR: \|WARNING: ThreadSanitizer\|runtime error: ')" 0 "... and nothing is found" ||
+			cat "$work/log-$kind"* | head -n 20
+	done
+}
+
+# sanitized_stacks HOW COMMAND...: traced with $preload, findings of $kind in $work/log-$kind.
+sanitized_stacks()
+{
+	local how=$1 log="log_path=$work/log-$kind"
+	shift
+	ASAN_OPTIONS=detect_leaks=0:$log TSAN_OPTIONS=$log UBSAN_OPTIONS=$log CUDATRACE_STACKS=$how CUDATRACE_SINK=files \
+		CUDATRACE_DIR="$work/sanitized-$kind" CUDASIM_TIME_SCALE=0 CUDASIM_IOCTLS=0 LD_PRELOAD="$preload" "$@" >"$work/sanitized.out" 2>&1
+}
