@@ -111,7 +111,7 @@ static void engine_learn(const struct ct_engine *e, const struct ct_class *class
 	for (unsigned int i = 0; i < e->count; i++) {
 		const struct ct_analyser *a = e->list[i].analyser;
 
-		if (class->id == CT_CLASS_sample && !a->samples)
+		if (ct_class_is_sampled(class) && !a->samples)
 			continue;
 		if ((a->event || a->span) && (!a->what || ct_class_is(class, a->what)) && (!a->wants || a->wants(class)))
 			*wanted |= 1ull << i;

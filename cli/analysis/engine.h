@@ -33,7 +33,7 @@ struct ct_analyser {
 	bool phases;			/* it uses ct_analysis.phases */
 	bool collectives;		/* it uses ct_analysis.collectives */
 	bool gpu;			/* of a trace without records of the GPU it gets nothing */
-	bool samples;			/* it gets samples of threads, as instants; nobody else does */
+	bool samples;			/* it gets samples, of threads and of GPUs, as instants; nobody else does */
 	bool unfiltered;		/* it gets all of them, whatever --from, --pid ... say */
 	bool streams;			/* its one table is begun in begin(), and rows go out at once */
 	bool steady;			/* of what comes again and again: as a report, of the steady state */

@@ -21,6 +21,7 @@
 	X(cuda_gpu_sum)							\
 	X(cuda_gpu_trace)						\
 	X(cuda_kern_exec_sum)						\
+	X(gpu_metrics)							\
 	X(nvtx_sum)							\
 	X(nvtx_kern_sum)						\
 	X(nvtx_gpu_proj_sum)						\

@@ -28,6 +28,7 @@
 #include "capture/drain.h"
 #include "capture/flight.h"
 #include "capture/native/resolve.h"
+#include "capture/nvml/metrics.h"
 #include "capture/sample/sampler.h"
 #include "live/watch.h"
 #include "view/term.h"
@@ -46,6 +47,7 @@ struct env {
 	uint32_t subbuf_size, subbuf_count, ring_size;
 	unsigned long long groups;
 	int sample;	/* a second; -1: not said */
+	int metrics;	/* a second; -1: not said */
 	char **argv;
 	struct ct_flight flight;	/* --keep, --on */
 	struct ct_running running;	/* --pid, --all */
@@ -62,11 +64,12 @@ struct recording {
 	struct ct_drain drain; /* without the module */
 	struct ct_unseen unseen;
 	struct ct_sampler *sampler;
+	struct ct_metrics *metrics;
 	char library[PATH_MAX];
 };
 
 enum { KEY_NO_MODULE = 0x100, KEY_RING_SIZE, KEY_SUBBUF_SIZE, KEY_SUBBUFS, KEY_GROUPS, KEY_TIME_QUERIES, KEY_INJECT, KEY_NO_NVTX,
-       KEY_RUNTIME, KEY_GPU, KEY_STACKS, KEY_SAMPLE, KEY_ALL, KEY_DURATION, KEY_DELAY, KEY_KEEP, KEY_ON,
+       KEY_RUNTIME, KEY_GPU, KEY_GPU_METRICS, KEY_STACKS, KEY_SAMPLE, KEY_ALL, KEY_DURATION, KEY_DELAY, KEY_KEEP, KEY_ON,
        KEY_FUNCTIONS, KEY_TYPES, KEY_NO_QUERIES, KEY_CAPTURE_RANGE };
 
 static const struct argp_option options[] = {
@@ -90,6 +93,7 @@ static const struct argp_option options[] = {
 	{ "inject", KEY_INJECT, NULL, 0, "Let libcuda load the library instead of LD_PRELOAD, for programs that can't be preloaded", 0 },
 	{ "no-nvtx", KEY_NO_NVTX, NULL, 0, "Don't record NVTX ranges and marks, and don't make the program generate them", 0 },
 	{ "gpu", KEY_GPU, "WHAT", OPTION_ARG_OPTIONAL, "Also record what the GPU does, by CUPTI: kernels (default: kernels, copies and sets; a graph launch as one), graphs (no single kernels, which costs least), nodes (what is inside graphs, too)", 0 },
+	{ "gpu-metrics", KEY_GPU_METRICS, "HZ", OPTION_ARG_OPTIONAL, "Look so often a second at the GPUs' clocks, power, temperature, memory and use, by NVML (default: 10 with --gpu; 0: never)", 0 },
 	{ "stacks", KEY_STACKS, "WHAT", OPTION_ARG_OPTIONAL, "Also record from which lines of the program launches, copies, allocations, synchronisations and the like are called: python (default: frames of Python, of compiled code where there are none), native or all", 0 },
 	{ "sample", KEY_SAMPLE, "HZ", OPTION_ARG_OPTIONAL, "With stacks: look so often a second what the threads that call CUDA do, and before the first call the main thread (default: 200; 0: never)", 0 },
 	{ "ring-size", KEY_RING_SIZE, "BYTES", 0, "Memory of each CPU's ring in the module, as 32M: what is recorded waits there until it is written (default: 1M to 16M, by memory and CPUs)", 0 },
@@ -259,6 +263,11 @@ static error_t record_parse(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_GPU:
 		ct_launch_gpu_what = record_gpu_what(state, arg);
+		break;
+	case KEY_GPU_METRICS:
+		env->metrics = arg ? strtol(arg, &arg, 10) : CT_METRICS_RATE;
+		if ((arg && *arg) || env->metrics < 0 || env->metrics > CT_METRICS_MOST)
+			argp_error(state, "--gpu-metrics: give a number a second, at most %d", CT_METRICS_MOST);
 		break;
 	case KEY_STACKS:
 		ct_launch_stacks_what = arg ? arg : "python";
@@ -453,6 +462,13 @@ static int record_status(struct recording *rec, int otherwise)
 	return rec->child.status ? rec->child.status : otherwise;
 }
 
+/* Begins to look at the GPUs, where that is wanted. */
+static void record_metrics(struct recording *rec)
+{
+	if (rec->env->metrics)
+		rec->metrics = ct_metrics_start(rec->to.dirfd, rec->to.uuid, rec->env->metrics, &rec->to.registry);
+}
+
 /* Begins to sample threads, where stacks are recorded.  False: none are sampled. */
 static bool record_samples(struct recording *rec)
 {
@@ -507,6 +523,7 @@ static int record_running(struct recording *rec)
 	env->running.stacks = *ct_launch_stacks ? ct_launch_stacks : NULL;
 	env->running.stacks_what = ct_launch_stacks_what;
 	env->running.sample = record_samples(rec);
+	record_metrics(rec);
 	env->running.flight = &env->flight;
 	env->running.range = &env->range;
 	env->running.begun = record_begun;
@@ -516,6 +533,7 @@ static int record_running(struct recording *rec)
 	if (n > 0)
 		ct_flight_tell(&env->flight, &rec->to.registry);
 	ct_sampler_stop(rec->sampler, &rec->to.registry);
+	ct_metrics_stop(rec->metrics);
 	if (*ct_launch_stacks)
 		ct_native_resolve(rec->to.dir, rec->to.module);
 	if (n <= 0)
@@ -536,7 +554,7 @@ int cmd_record(int argc, char **argv)
 {
 	static const struct argp argp = { options, record_parse, "-- CMD [ARG...]", doc, NULL,
 					  NULL,	   NULL };
-	struct env env = { .groups = ~0ull, .sample = -1 };
+	struct env env = { .groups = ~0ull, .sample = -1, .metrics = -1 };
 	struct recording rec = { .env = &env, .to = CT_RECORDING_INIT, .drain = CT_DRAIN_INIT };
 	struct ct_error err = { 0 };
 	char command[4096];
@@ -547,6 +565,8 @@ int cmd_record(int argc, char **argv)
 	if (env.sample < 0)
 		env.sample = CT_SAMPLER_RATE;
 	ct_launch_sampled = env.sample > 0;
+	if (env.metrics < 0)
+		env.metrics = ct_launch_gpu_what ? CT_METRICS_RATE : 0;
 	if (record_is_running(&env))
 		return record_running(&rec);
 	record_command_line(&env, command, sizeof(command));
@@ -582,12 +602,14 @@ int cmd_record(int argc, char **argv)
 	}
 	ct_drain_start(&rec.drain);
 	record_samples(&rec);
+	record_metrics(&rec);
 	ct_flight_catch(&env.flight);
 	ct_watch_start(&rec.watch, &env.flight);
 	ct_unseen_open(&rec.unseen, rec.child.pid, rec.to.dirfd, rec.library);
 	record_follow(&rec);
 	ct_watch_end(&rec.watch);
 	ct_sampler_stop(rec.sampler, &rec.to.registry);
+	ct_metrics_stop(rec.metrics);
 	if (*ct_launch_stacks)
 		ct_native_resolve(rec.to.dir, rec.to.module);
 	ct_drain_close(&rec.drain);

@@ -6,6 +6,7 @@
 #include "explain/rules.h"
 
 #include "analysis/gpu/idle_causes.h"
+#include "analysis/gpu/metrics.h"
 #include "analysis/ranks/job.h"
 #include "explain/rules/common.h"
 
@@ -30,6 +31,11 @@ const struct ct_rule ct_rules[] = {
 	{ "gpu-kernels", "the kernels that a busy GPU works on", 90, "% of the steady state in which the GPU works",
 	  "Only where the GPU was recorded. A GPU that hardly ever waits is what limits.",
 	  &ct_gpu_kernels_analyser, ct_rule_gpu_kernels, CT_CAUSE_OWN, LINES(GPU) },
+	{ "gpu-clocks", "clocks of a GPU that its power, its temperature or a setting holds down while it works", 10,
+	  "% of the looks at the GPU in the steady state",
+	  "Only where the GPUs were looked at (record --gpu, --gpu-metrics), the GPU was not idle, and the median clock is below "
+	  "97 % of the highest one. The cost is what all kernels would gain if they followed the clock, at most.",
+	  &ct_gpu_metrics_analyser, ct_rule_gpu_clocks, CT_CAUSE_OWN, 0 },
 	{ "cuda-graph", "sequences of launches that repeat exactly and could be one CUDA graph", 5, SHARE,
 	  "Between two synchronisations the same kernels with the same grids, at least 8 launches, at least 5 times. "
 	  "A graph costs about one launch.",

@@ -7,6 +7,7 @@
 #include "export/chrome.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,12 +25,16 @@
 #define OTHER_TRACK	(1u << 28)
 #define LAST		(1u << 30)	/* a sort index behind all others */
 
+/* The process that the machine's GPUs are there; no process of Linux has this number. */
+#define METRICS_PID	OTHER_TRACK
+#define METRICS_NAME	"GPUs of the machine (NVML)"
+
 struct chrome {
 	const struct ct_trace *trace;
 	struct ct_out out;
 	struct ct_names *names;
 	bool some;			/* an event was written */
-	bool interrupts;		/* their process has its name */
+	bool interrupts, metrics;	/* their processes have their names */
 };
 
 static void chrome_start(struct chrome *c, const char *ph)
@@ -284,6 +289,29 @@ static int chrome_counter(void *arg, enum ct_slice_counter which, uint32_t pid, 
 	return c->out.error;
 }
 
+/* Counters are a process's: those of the machine's GPUs are of one that has no pid. */
+static int chrome_metric(void *arg, enum ct_slice_metric which, uint32_t gpu, uint64_t ts, uint64_t value)
+{
+	struct chrome *c = arg;
+	char name[96];
+
+	if (!c->metrics) {
+		c->metrics = true;
+		chrome_put_name(c, "process_name", METRICS_PID, 0, METRICS_NAME, sizeof(METRICS_NAME) - 1);
+		chrome_put_order(c, "process_sort_index", METRICS_PID, 0, LAST);
+	}
+	snprintf(name, sizeof(name), "GPU %u %s", gpu, ct_slice_metric_name[which]);
+	chrome_start(c, "C");
+	chrome_put_string(c, ",\"name\":", name);
+	chrome_put_ids(c, METRICS_PID, 0);
+	chrome_put_ts(c, ts);
+	chrome_put_string(c, ",\"args\":{", *ct_slice_metric_unit[which] ? ct_slice_metric_unit[which] : "bits");
+	ct_out_char(&c->out, ':');
+	ct_out_u64(&c->out, value);
+	PUT(&c->out, "}}");
+	return c->out.error;
+}
+
 static int chrome_begin_trace(void *arg, struct ct_names *names, bool gpu)
 {
 	struct chrome *c = arg;
@@ -317,6 +345,7 @@ static const struct ct_slices_sink chrome_sink = {
 	.whole = chrome_whole,
 	.instant = chrome_instant,
 	.counter = chrome_counter,
+	.metric = chrome_metric,
 };
 
 int ct_chrome_export(const struct ct_export *x, struct ct_error *err)

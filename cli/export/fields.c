@@ -21,6 +21,10 @@ void ct_field_value(struct ct_names *names, const struct ct_record *r, unsigned 
 	uint16_t len;
 
 	v->number = ct_record_field(r, i);
+	if (r->class->id == CT_CLASS_gpu_metrics && !((v->number + 1) & (~0ull >> (64 - 8 * r->class->fields[i].bytes)))) {
+		v->kind = CT_FIELD_NULL;
+		return;
+	}
 	switch (r->class->fields[i].type) {
 	case CT_TYPE_u8:
 	case CT_TYPE_u16:

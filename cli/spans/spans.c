@@ -223,7 +223,7 @@ static int spans_instant(struct ct_spans *s, const struct ct_spans_class *c, con
 {
 	bool range = e->class->id == CT_CLASS_range_push || e->class->id == CT_CLASS_range_pop;
 	struct ct_track *track = e->track;
-	bool sample = e->class->id == CT_CLASS_sample;
+	bool sample = ct_class_is_sampled(e->class);
 	struct ct_span span;
 	int rc;
 
@@ -341,7 +341,7 @@ static int spans_point(struct ct_spans *s, const struct ct_point *p)
 
 	if (!track)
 		return -ENOMEM;
-	if (class->id != CT_CLASS_sample) {
+	if (!ct_class_is_sampled(class)) {
 		if (!s->totals.points++ || p->ts < s->totals.first)
 			s->totals.first = p->ts;
 		if (p->ts > s->totals.last)

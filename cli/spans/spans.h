@@ -155,7 +155,7 @@ struct ct_spans {
 	/* What is asked for of this class: CT_WANTS_*.  Is called once for each. */
 	unsigned int (*wants)(void *arg, const struct ct_class *class);
 	void *arg;
-	bool samples;			/* samples of threads are instants, too; else they are left out */
+	bool samples;			/* samples, of threads and of GPUs, are instants, too; else they are left out */
 	/* ---- */
 	struct ct_totals totals;
 	struct ct_tracks tracks;

@@ -152,4 +152,10 @@ static inline bool ct_class_is(const struct ct_class *class, uint32_t what)
 	return class->what & what;
 }
 
+/* Is it of what the recorder looked at again and again, threads or GPUs? Only who asks for samples gets these. */
+static inline bool ct_class_is_sampled(const struct ct_class *class)
+{
+	return class->id == CT_CLASS_sample || class->id == CT_CLASS_gpu_metrics;
+}
+
 #endif

@@ -483,7 +483,7 @@ static int merge_emit_stack(struct ct_merge *m, struct ct_stream_cursor *cursor,
 				     merge_op_who(cursor, &out->record);
 	if (out->record.class->id == CT_CLASS_stack)
 		return ct_stacks_note(&m->stacks, &out->record, who);
-	if (out->record.class->id == CT_CLASS_sample) {
+	if (ct_class_is_sampled(out->record.class)) {
 		out->stack = ct_record_quick(&out->record, CT_QUICK_STACK);
 		return m->samples;
 	}

@@ -125,6 +125,9 @@ int ct_registry_add_damage(struct ct_registry *reg, const char *text);
 
 /* How much of the newest a trace of record --keep was to hold: what is older is no loss. */
 #define CT_KEEP_INFO	"keep"
+/* "0 UUID PCI MHZ MW NAME": a GPU of the machine that gpu_metrics records are of; and why there are none. */
+#define CT_METRICS_INFO	"device_metrics"
+#define CT_METRICS_REFUSED_INFO	"metrics_refused"
 
 /* The last text of "info KEY", or NULL. */
 const char *ct_registry_info(const struct ct_registry *reg, const char *key);

@@ -111,6 +111,11 @@ int ct_state_sample(struct ct_state *st, uint64_t ts, uint32_t pid, uint32_t tid
 	return state_put(st, ts, pid, tid, CT_CLASS_sample, &sample, sizeof(sample));
 }
 
+int ct_state_gpu_metrics(struct ct_state *st, const struct ct_gpu_metrics *m)
+{
+	return state_record(st, CT_CLASS_gpu_metrics, m, sizeof(*m));
+}
+
 int ct_state_process(struct ct_state *st, uint32_t pid, const void *fields, uint32_t size)
 {
 	return state_put(st, ct_now_ns(), pid, pid, CT_CLASS_process, fields, size);

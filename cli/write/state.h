@@ -21,12 +21,15 @@ struct ct_state {
 /* Creates DIR/state.  0 or a negative errno. */
 int ct_state_open(struct ct_state *st, int dirfd, const uint8_t uuid[16]);
 
-/* Creates a stream of samples, DIR/NAME.  0 or a negative errno. */
+/* Creates a stream of samples, of threads or of GPUs, DIR/NAME.  0 or a negative errno. */
 int ct_state_open_samples(struct ct_state *st, int dirfd, const char *name, const uint8_t uuid[16]);
 
 /* What a thread did at @ts, not before that of the sample before; @node: of its stack. */
 int ct_state_sample(struct ct_state *st, uint64_t ts, uint32_t pid, uint32_t tid, uint32_t node,
 		    enum ct_sample_state state);
+
+/* What a GPU is like now. */
+int ct_state_gpu_metrics(struct ct_state *st, const struct ct_gpu_metrics *m);
 
 /* The clocks of the system, all read now. */
 int ct_state_clock(struct ct_state *st);

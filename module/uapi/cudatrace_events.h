@@ -387,6 +387,21 @@ enum ct_sample_state {
 };
 
 /*
+ * gpu_metrics: the state of a GPU of the machine, as the recorder saw it by NVML.  All bits of a
+ * field set: not known.  memory: bytes in use, by all processes; limited: NVML's reasons why the
+ * clocks are not higher; power: mW; pcie_*, nvlink_*: KiB a second since the device's last record
+ * (tx: what it sent); gpu: its number in NVML, which a line of info device_metrics describes;
+ * clock: of the SMs, MHz; temperature: degrees Celsius; busy: how long kernels ran, as the driver
+ * counts it; sm, occupancy, tensor, dram: how far these were used since the last record, by GPM.
+ * Shares are in 1/10 %.
+ */
+#define CT_FIELDS_gpu_metrics(F)					\
+	F(u64, memory) F(x32, limited) F(u32, power) F(u32, pcie_tx)	\
+	F(u32, pcie_rx) F(u32, nvlink_tx) F(u32, nvlink_rx) F(u16, gpu)	\
+	F(u16, clock) F(u16, temperature) F(u16, busy) F(u16, sm)	\
+	F(u16, occupancy) F(u16, tensor) F(u16, dram)
+
+/*
  * Calls of libnccl.  communicator: a hash of its unique id, the same on all ranks; comm: the
  * program's handle of it.  ranks, rank: its size, and who calls; ranks is 0 of a communicator that
  * was split off of split_of, and rank then is that in split_of.  color, key: of ncclCommSplit.
@@ -423,7 +438,7 @@ enum ct_open_reason {
 	L(k_switch) L(k_wake) L(k_fence) L(k_fence_new) L(k_gpu_mem) L(k_xid)	\
 	L(k_fault) L(k_range) L(k_firmware) L(gpu_kernel) L(gpu_copy)	\
 	L(gpu_set) L(gpu_graph) L(gpu_clock) L(gpu_state) L(stack) L(sample)	\
-	L(communicator) L(collective)
+	L(communicator) L(collective) L(gpu_metrics)
 
 #define CT_LAYOUT_ROW(name)	CT_LAYOUT_##name,
 enum ct_layout { CT_LAYOUTS(CT_LAYOUT_ROW) CT_LAYOUT_COUNT };
@@ -468,7 +483,8 @@ CT_LAYOUTS(CT_LAYOUT_ROW)
 	X(16, gpu_clock,   GPU,    TRACER,  NONE, gpu_clock)		\
 	X(17, gpu_state,   GPU,    TRACER,  NONE, gpu_state)		\
 	X(18, stack,	   USER,   TRACER,  NONE, stack)		\
-	X(19, sample,	   USER,   TRACER,  NONE, sample)
+	X(19, sample,	   USER,   TRACER,  NONE, sample)		\
+	X(20, gpu_metrics, GPU,    TRACER,  NONE, gpu_metrics)
 
 #define CT_CLASS_ROW(id, name, layer, cat, op, layout)	CT_CLASS_##name = id,
 enum ct_static_class { CT_STATIC_CLASSES(CT_CLASS_ROW) };

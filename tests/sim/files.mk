@@ -34,10 +34,18 @@ CUPTI_H := $(firstword $(wildcard $(addsuffix cupti.h,$(dir $(CUDA_H)) $(dir $(C
 # The stand-in for libnccl: ranks that meet in shared memory.
 SIM_NCCL := $(SIM_OUT)/nccl/libnccl.so.2
 
+# The stand-in for libnvidia-ml: GPUs whose clocks, power and use are made up.
+SIM_NVML := $(SIM_OUT)/nvml/libnvidia-ml.so.1
+
 .PHONY: sim test-sim sim-check
 
-sim: $(SIM_LIB) $(SIM_CUPTI) $(SIM_NCCL)
+sim: $(SIM_LIB) $(SIM_CUPTI) $(SIM_NCCL) $(SIM_NVML)
 	@:
+
+$(SIM_NVML): tests/sim/nvml.c cli/capture/nvml/abi.h
+	@mkdir -p $(@D)
+	$(call run,LD,$@) $(CC) $(SIM_CFLAGS) -I. -fPIC -fvisibility=hidden -shared -Wl,-soname,libnvidia-ml.so.1 -Wl,-z,defs \
+		-Wl,-Bsymbolic -o $@ $<
 
 $(SIM_NCCL): tests/sim/nccl.c tests/sim/nccl.h tests/sim/cuda_sim.h
 	@mkdir -p $(@D)

@@ -14,6 +14,7 @@ void ct_rule_application(struct ct_explain *x, const struct ct_rule *rule);
 /* gpu.c */
 void ct_rule_gpu_idle(struct ct_explain *x, const struct ct_rule *rule);
 void ct_rule_gpu_kernels(struct ct_explain *x, const struct ct_rule *rule);
+void ct_rule_gpu_clocks(struct ct_explain *x, const struct ct_rule *rule);
 extern const struct ct_analyser ct_gpu_kernels_analyser;
 /* repeats.c */
 void ct_rule_graph(struct ct_explain *x, const struct ct_rule *rule);

@@ -15,6 +15,7 @@
 #include "export/html/fields.h"
 #include "export/html/json.h"
 #include "export/html/lines.h"
+#include "export/html/gpus.h"
 #include "export/html/memory.h"
 #include "export/html/manifest.h"
 #include "export/html/tables.h"
@@ -73,6 +74,7 @@ static int html_first(struct html *h)
 	ct_explain_analysers(&analysers);
 	ct_reports_add(&analysers);
 	ct_analysers_add(&analysers, &ct_html_memory_analyser);
+	ct_analysers_add(&analysers, &ct_html_gpus_analyser);
 	ct_analysers_add(&analysers, &ct_html_source_analyser);
 	html_source(h, true, html_count);
 	h->first = ct_engine_run(h->trace, analysers.list, analysers.count, &h->options, h->err);
@@ -178,6 +180,8 @@ static int html_manifest(struct html *h, struct ct_out *out)
 		rc = ct_html_lines_write(h->trace, h->first, out);
 	if (!rc)
 		rc = ct_html_memory_write(h->first, &h->blobs, out);
+	if (!rc)
+		rc = ct_html_gpus_write(h->first, &h->blobs, out);
 	if (rc)
 		return rc;
 	ct_out_text(out, "\"classes\":[");

@@ -347,10 +347,9 @@ static int perfetto_new_track(void *arg, struct ct_slice_track *track)
 	return rc;
 }
 
-static int perfetto_counter(void *arg, enum ct_slice_counter which, uint32_t pid, uint64_t ts, uint64_t value)
+/* @uuid: of its track, 0: there is none. */
+static int perfetto_value(struct perfetto *p, uint64_t uuid, uint64_t ts, uint64_t value)
 {
-	struct perfetto *p = arg;
-	uint64_t uuid = ct_perfetto_counter(&p->tracks, which, pid);
 	int rc;
 
 	if (!uuid) {
@@ -361,6 +360,20 @@ static int perfetto_counter(void *arg, enum ct_slice_counter which, uint32_t pid
 	perfetto_track(p, uuid);
 	ct_proto_number(&p->event, EVENT_COUNTER, value);
 	return perfetto_emit(p, ts);
+}
+
+static int perfetto_counter(void *arg, enum ct_slice_counter which, uint32_t pid, uint64_t ts, uint64_t value)
+{
+	struct perfetto *p = arg;
+
+	return perfetto_value(p, ct_perfetto_counter(&p->tracks, which, pid), ts, value);
+}
+
+static int perfetto_metric(void *arg, enum ct_slice_metric which, uint32_t gpu, uint64_t ts, uint64_t value)
+{
+	struct perfetto *p = arg;
+
+	return perfetto_value(p, ct_perfetto_metric(&p->tracks, which, gpu), ts, value);
 }
 
 /* ------------------------------------------------------------------ file --- */
@@ -442,6 +455,7 @@ static const struct ct_slices_sink perfetto_sink = {
 	.instant = perfetto_instant,
 	.sample = perfetto_sample,
 	.counter = perfetto_counter,
+	.metric = perfetto_metric,
 };
 
 int ct_perfetto_export(const struct ct_export *x, struct ct_error *err)

@@ -3,6 +3,7 @@
 #include "export/perfetto/tracks.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 /*
@@ -157,6 +158,35 @@ uint64_t ct_perfetto_counter(struct ct_perfetto_tracks *t, enum ct_slice_counter
 	return tracks_add(t) ? 0 : counter->uuid;
 }
 
+static uint64_t tracks_gpu(struct ct_perfetto_tracks *t, uint32_t gpu)
+{
+	struct ct_perfetto_uuid *track = ct_keyed_put(&t->gpus, gpu);
+	char name[64];
+
+	if (!track || track->uuid)
+		return track ? track->uuid : 0;
+	track->uuid = ++t->uuids;
+	snprintf(name, sizeof(name), "GPU %u of the machine (NVML)", gpu);
+	tracks_start(t, track->uuid, 0, name);
+	return tracks_add(t) ? 0 : track->uuid;
+}
+
+uint64_t ct_perfetto_metric(struct ct_perfetto_tracks *t, enum ct_slice_metric which, uint32_t gpu)
+{
+	uint64_t parent = tracks_gpu(t, gpu);
+	struct ct_perfetto_uuid *track = parent ? ct_keyed_put(&t->metrics, (uint64_t)gpu << 8 | which) : NULL;
+	const char *unit = ct_slice_metric_unit[which];
+
+	if (!track || track->uuid)
+		return track ? track->uuid : 0;
+	track->uuid = ++t->uuids;
+	tracks_start(t, track->uuid, parent, ct_slice_metric_name[which]);
+	if (*unit)
+		ct_proto_text(&t->part, COUNTER_UNIT_NAME, unit, strlen(unit));
+	ct_proto_message(&t->track, TRACK_COUNTER, &t->part);
+	return tracks_add(t) ? 0 : track->uuid;
+}
+
 int ct_perfetto_attributes(struct ct_perfetto_tracks *t)
 {
 	const struct ct_registry *reg = &t->trace->reg;
@@ -180,6 +210,8 @@ void ct_perfetto_tracks_free(struct ct_perfetto_tracks *t)
 	ct_keyed_free(&t->threads);
 	for (unsigned int i = 0; i < CT_COUNTER_COUNT; i++)
 		ct_keyed_free(&t->counters[i]);
+	ct_keyed_free(&t->gpus);
+	ct_keyed_free(&t->metrics);
 	ct_proto_free(&t->track);
 	ct_proto_free(&t->part);
 }

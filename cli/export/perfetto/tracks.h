@@ -19,6 +19,7 @@ struct ct_perfetto_tracks {
 	struct ct_packets *packets;
 	struct ct_perfetto_uuids processes, threads;	/* by pid; by pid and tid */
 	struct ct_perfetto_uuids counters[CT_COUNTER_COUNT];	/* by pid */
+	struct ct_perfetto_uuids gpus, metrics;		/* of the machine, by number; by that and metric */
 	uint64_t uuids;			/* the last one; starts where no other file has its own */
 	uint64_t interrupts;
 	struct ct_proto track, part;
@@ -30,6 +31,9 @@ int ct_perfetto_track(struct ct_perfetto_tracks *t, struct ct_slice_track *track
 
 /* Its uuid; 0: the packets' error, or no memory. */
 uint64_t ct_perfetto_counter(struct ct_perfetto_tracks *t, enum ct_slice_counter which, uint32_t pid);
+
+/* The same of what a GPU of the machine is like, below a track of the GPU's. */
+uint64_t ct_perfetto_metric(struct ct_perfetto_tracks *t, enum ct_slice_metric which, uint32_t gpu);
 
 /* What is known of the recording as a whole: command, driver, whether the GPU was simulated. */
 int ct_perfetto_attributes(struct ct_perfetto_tracks *t);

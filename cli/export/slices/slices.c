@@ -34,6 +34,7 @@ struct slices {
 	CT_KEYED(struct slices_process) processes;
 	const struct ct_processes *known;	/* of the pass: ranks of jobs */
 	struct ct_counters counters;
+	struct ct_slice_metrics metrics;
 	struct ct_names *names;
 	char **kernels;			/* short names of kernels, by the id of their string */
 	uint64_t last;			/* ns */
@@ -369,6 +370,8 @@ static int slices_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	struct slices *s = slices_of(a);
 	int rc;
 
+	if (ct_class_is_sampled(e->class))
+		return e->class->id == CT_CLASS_gpu_metrics ? ct_slice_metrics_record(&s->metrics, e->record, e->point->ts) : 0;
 	s->last = e->point->ts;
 	switch (e->kind) {
 	case CT_ON_BEGIN:
@@ -403,6 +406,7 @@ static const struct ct_analyser *const needs[] = { &ct_memory_analyser, NULL };
 
 static const struct ct_analyser slices_analyser = {
 	.on = CT_ON_BEGIN | CT_ON_END | CT_ON_INSTANT,
+	.samples = true,
 	.unfiltered = true,
 	.samples = true,
 	.needs = needs,
@@ -413,7 +417,8 @@ static const struct ct_analyser slices_analyser = {
 
 int ct_slices(const struct ct_trace *t, const struct ct_slices_sink *sink, void *arg)
 {
-	struct slices s = { .sink = sink, .arg = arg, .counters = { .give = sink->counter, .arg = arg } };
+	struct slices s = { .sink = sink, .arg = arg, .counters = { .give = sink->counter, .arg = arg },
+			    .metrics = { .give = sink->metric, .arg = arg } };
 	int rc = ct_engine_one(t, &slices_analyser, &s);
 
 	for (unsigned int i = 0; s.kernels && i < t->reg.strings_count; i++)
@@ -423,5 +428,6 @@ int ct_slices(const struct ct_trace *t, const struct ct_slices_sink *sink, void 
 	ct_keyed_free(&s.open);
 	ct_keyed_free(&s.processes);
 	ct_counters_free(&s.counters);
+	ct_slice_metrics_free(&s.metrics);
 	return rc;
 }

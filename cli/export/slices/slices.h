@@ -17,6 +17,7 @@
 #define CT_CLI_SLICES_H
 
 #include "export/slices/counters.h"
+#include "export/slices/metrics.h"
 #include "export/slices/tracks.h"
 #include "trace/names.h"
 
@@ -64,6 +65,7 @@ struct ct_slices_sink {
 	int (*sample)(void *arg, const struct ct_slice *s);	/* of a thread, without a track; may be NULL */
 	int (*counter)(void *arg, enum ct_slice_counter which, uint32_t pid, uint64_t ts,
 		       uint64_t value);
+	int (*metric)(void *arg, enum ct_slice_metric which, uint32_t gpu, uint64_t ts, uint64_t value);
 };
 
 /**

@@ -110,6 +110,20 @@ static int records_sample(struct ct_records *s, const struct ct_span *span)
 	return s->samples.error;
 }
 
+static int records_metric(void *arg, enum ct_slice_metric which, uint32_t gpu, uint64_t ts, uint64_t value)
+{
+	const char *name = ct_slice_metric_name[which], *unit = ct_slice_metric_unit[which];
+	struct ct_records *s = arg;
+	struct ct_value *v = ct_insert_row(&s->metrics);
+
+	ct_value_int(&v[0], ts - s->start);
+	ct_value_int(&v[1], gpu);
+	ct_insert_text(&s->metrics, &v[2], name, strlen(name));
+	ct_insert_text(&s->metrics, &v[3], unit, strlen(unit));
+	ct_value_int(&v[4], value);
+	return s->metrics.error;
+}
+
 /* From where a call was made. */
 static void records_stack(struct ct_records *s, const struct ct_span *span, int64_t id)
 {
@@ -164,6 +178,8 @@ static int records_span(struct ct_analysis *a, const struct ct_span *span)
 		return records_range(s, span);
 	if (span->class->id == CT_CLASS_sample)
 		return records_sample(s, span);
+	if (span->class->id == CT_CLASS_gpu_metrics)
+		return ct_slice_metrics_record(&s->changes, span->record, span->begin);
 	records_stack(s, span, id);
 	if (!c->class)
 		rc = records_learn(s, c, span);
@@ -318,6 +334,7 @@ static int records_begin(struct ct_records *s)
 	rc = rc ? rc : ct_insert_begin(&s->ranges, s->db, "CUDATRACE_RANGES", 3, true);
 	rc = rc ? rc : ct_insert_begin(&s->stacks, s->db, "CUDATRACE_STACKS", 2, true);
 	rc = rc ? rc : ct_insert_begin(&s->samples, s->db, "CUDATRACE_SAMPLES", 5, true);
+	rc = rc ? rc : ct_insert_begin(&s->metrics, s->db, "CUDATRACE_GPU_METRICS", 5, true);
 	return rc ? rc : ct_gpu_tables_begin(&s->gpu, s->db);
 }
 
@@ -334,6 +351,7 @@ int ct_records_write(struct ct_records *s, const struct ct_trace *t, struct ct_d
 	int rc;
 
 	*s = (struct ct_records){ .db = db, .strings = strings, .start = t->reg.start };
+	s->changes = (struct ct_slice_metrics){ .give = records_metric, .arg = s };
 	s->classes = calloc(CT_CLASS_MAX + 1, sizeof(*s->classes));
 	if (!s->classes)
 		return -ENOMEM;
@@ -357,6 +375,9 @@ int ct_records_end(struct ct_records *s)
 	rc = rc ? rc : ended;
 	ended = ct_insert_end(&s->samples);
 	rc = rc ? rc : ended;
+	ended = ct_insert_end(&s->metrics);
+	rc = rc ? rc : ended;
+	ct_slice_metrics_free(&s->changes);
 	ended = ct_gpu_tables_end(&s->gpu);
 	ct_keyed_free(&s->threads);
 	free(s->classes);

@@ -5,6 +5,7 @@
 
 #include "analysis/engine.h"
 #include "export/sqlite/fields.h"
+#include "export/slices/metrics.h"
 #include "export/sqlite/gpu.h"
 
 /* What is kept of a class that has records. */
@@ -25,7 +26,8 @@ struct ct_records {
 	struct ct_strings *strings;
 	struct ct_fields fields;
 	struct ct_gpu_tables gpu;
-	struct ct_insert insert, ranges, stacks, samples;
+	struct ct_insert insert, ranges, stacks, samples, metrics;
+	struct ct_slice_metrics changes;
 	struct ct_results results;
 	struct ct_records_class *classes;	/* by id */
 	uint64_t start;				/* ns, of the trace */

@@ -85,6 +85,13 @@ CREATE TABLE CUDATRACE_STACKS (	-- from where a call was made
 	frame INTEGER NOT NULL REFERENCES CUDATRACE_FRAMES(id)	-- the innermost one
 );
 
+CREATE TABLE CUDATRACE_GPU_METRICS (	-- what NVML said of a GPU of the machine from a moment on
+	time INTEGER NOT NULL,
+	gpu INTEGER NOT NULL,	-- NVML's number
+	metric TEXT NOT NULL,	-- SM clock, power, temperature, ...
+	unit TEXT NOT NULL,
+	value INTEGER NOT NULL	-- from this moment on
+);
 CREATE TABLE CUDATRACE_SAMPLES (	-- what a thread did at a moment, as the recorder saw it
 	time INTEGER NOT NULL,
 	pid INTEGER NOT NULL,

@@ -107,49 +107,61 @@ export async function iterationsChart(manifest, store, timeline, jump) {
 	}, [numbers, duration], place));
 }
 
-export async function memoryChart(manifest, store, jump) {
-	const list = (manifest.memory ?? []).filter((m) => m.blobs);
-	if (!list.length)
-		return;
-	get("memory").hidden = false;
-	const shown = list.slice(0, 6);
-	const columns = [];
-	for (const m of shown)
-		columns.push({ ts: await store.column(m.blobs.ts, Float64Array), bytes: await store.column(m.blobs.bytes, Float64Array) });
-	const { trace } = manifest;
-	const end = trace.end ?? trace.duration_ns;
-	// One axis of all moments; each process keeps what it holds until it says otherwise.
-	const moments = [...new Set([trace.begin ?? 0, ...columns.flatMap((c) => [...c.ts]), end])].sort((a, b) => a - b);
-	const series = columns.map((c) => Float64Array.from(moments, (t) => {
+/**
+ * Draws what holds from each moment until the next as steps, in @place.
+ * @curves: of each its columns {ts, value} and a label, at most six
+ * @text: of a value
+ */
+export function stepChart(place, curves, text, trace, jump, axis = {}) {
+	const begin = trace.begin ?? 0, end = trace.end ?? trace.duration_ns;
+	// One axis of all moments; each curve keeps its value until it says otherwise.
+	const moments = [...new Set([begin, ...curves.flatMap((c) => [...c.ts]), end])].sort((a, b) => a - b);
+	const series = curves.map((c) => Array.from(moments, (t) => {
 		const i = lowerBound(c.ts, t + 0.5) - 1;
-		return i < 0 ? 0 : c.bytes[i];
+		return i < 0 ? c.before ?? null : c.value[i];
 	}));
-	get("memory-lead").textContent = "Memory of the GPU that the program holds, by its calls. Click a moment to see it in the timeline.";
-	const place = get("memory-chart");
-	place.before(el("ul", { class: "legend chart-legend" }, shown.map((m, i) => el("li", {},
-		el("span", { class: "swatch", "aria-hidden": "true", vars: { "--c": groupColour(COLOURS[i]) } }), `${who(m.process, m.pid)}: peak ${bytes(m.peak)}`))));
+	const legend = el("ul", { class: "legend chart-legend" }, curves.map((c, i) => el("li", {},
+		el("span", { class: "swatch", "aria-hidden": "true", vars: { "--c": groupColour(COLOURS[i]) } }), c.label)));
 	const readout = el("p", { class: "hint readout", "aria-hidden": "true" }, "\u00a0");
-	place.before(readout);
-	keep(place, (p, width) => new uPlot({
+	const chart = el("div", { class: "chart" });
+	place.replaceChildren(legend, readout, chart);
+	keep(chart, (p, width) => new uPlot({
 		width, height: HEIGHT, legend: { show: false },
 		cursor: { y: false, points: { size: 7 } },
 		scales: { x: { time: false }, y: { range: (_, _min, max) => [0, Math.max(1, max) * 1.08] } },
 		axes: axes(p, { values: (_, v) => v.map((t) => at(t, Math.max(1e3, (v[1] ?? 1e6) - (v[0] ?? 0)))) },
-			{ values: (_, v) => v.map((n) => bytes(n).replace(".00", "")), incrs: Array.from({ length: 50 }, (_, i) => 2 ** i) }),
+			{ values: (_, v) => v.map((n) => text(n).replace(".00", "")), ...axis }),
 		series: [{}, ...series.map((_, i) => ({ stroke: p.groups[COLOURS[i]], width: 1.5, points: { show: false },
 			fill: series.length === 1 ? `${p.groups[COLOURS[i]]}30` : undefined, paths: uPlot.paths.stepped({ align: 1 }) }))],
 		hooks: {
 			ready: [onClick((x) => {
-				const span = Math.max(1e6, (end - (trace.begin ?? 0)) / 100);
+				const span = Math.max(1e6, (end - begin) / 100);
 				jump(x - span / 2, x + span / 2, null, false);
 			})],
 			setCursor: [(u) => {
 				const i = u.cursor.idx;
 				readout.textContent = i === null || i === undefined ? "\u00a0" :
-					`${at(moments[i])}: ${series.map((s, k) => (series.length > 1 ? `${who(shown[k].process, shown[k].pid)} ` : "") + bytes(s[i])).join(", ")}`;
+					`${at(moments[i])}: ${series.map((s, k) => (series.length > 1 ? `${curves[k].name} ` : "") + (s[i] === null ? "not known" : text(s[i]))).join(", ")}`;
 			}],
 		},
-	}, [moments, ...series], place));
+	}, [moments, ...series], chart));
+}
+
+export const BYTES_AXIS = { incrs: Array.from({ length: 50 }, (_, i) => 2 ** i) };
+
+export async function memoryChart(manifest, store, jump) {
+	const list = (manifest.memory ?? []).filter((m) => m.blobs);
+	if (!list.length)
+		return;
+	get("memory").hidden = false;
+	const curves = [];
+	for (const m of list.slice(0, COLOURS.length)) {
+		const name = who(m.process, m.pid);
+		curves.push({ ts: await store.column(m.blobs.ts, Float64Array), value: await store.column(m.blobs.bytes, Float64Array),
+			name, label: `${name}: peak ${bytes(m.peak)}`, before: 0 });
+	}
+	get("memory-lead").textContent = "Memory of the GPU that the program holds, by its calls. Click a moment to see it in the timeline.";
+	stepChart(get("memory-chart"), curves, bytes, manifest.trace, jump, BYTES_AXIS);
 }
 
 const COLOURS = [2, 0, 1, 3, 4, 6];

@@ -6,6 +6,7 @@ import { iterationsChart, memoryChart } from "./charts.js";
 import { Store, readManifest } from "./data.js";
 import { el, get } from "./dom.js";
 import { kernelNames } from "./format.js";
+import { gpusChart } from "./gpus.js";
 import { lines } from "./lines.js";
 import { overview } from "./overview.js";
 import { reports } from "./reports.js";
@@ -13,7 +14,7 @@ import { Timeline } from "./timeline/timeline.js";
 import { Tracks } from "./tracks.js";
 
 const SECTIONS = [["overview", "Overview"], ["findings", "Findings"], ["lines", "Lines"], ["timeline", "Timeline"],
-	["iterations", "Iterations"], ["memory", "Memory"], ["tables", "Reports"]];
+	["iterations", "Iterations"], ["memory", "Memory"], ["gpus", "GPUs"], ["tables", "Reports"]];
 
 function failed(error) {
 	console.error(error);
@@ -54,6 +55,7 @@ async function main() {
 	await iterationsChart(manifest, store, timeline, jump);
 	timeline.place();
 	await memoryChart(manifest, store, jump);
+	await gpusChart(manifest, store, jump);
 	navigation();
 	// The rest of the data while nobody waits for them; then a search answers at once.
 	await tracks.loadAll();
