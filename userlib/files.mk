@@ -8,7 +8,7 @@ USERLIB_SRCS := $(addprefix userlib/, init.c \
 	$(addprefix backend/, backend.c device.c files.c producer.c) \
 	$(addprefix record/, append.S attach.c packet.c record.c) \
 	$(addprefix call/, call.c chosen.c classify.c collective.c decode.c extract.c function.c host.c ioctl.c kernels.c machine.c mark.c range.c stack.c) \
-	$(addprefix hook/, announce.c ask.c begin.c dlsym.S driver.c got.c inject.c interpose.c libraries.c objects.c rank.c slot.c standby.c table.c thunks.S))
+	$(addprefix hook/, announce.c ask.c begin.c dlsym.S driver.c got.c inject.c interpose.c libraries.c objects.c outside.c rank.c slot.c standby.c table.c thunks.S))
 
 # What runs when any program starts lies together, so that it touches few pages; process.c is
 # first, as its page begins .bss and splits that memory only once (MADV_WIPEONFORK).

@@ -7,11 +7,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "attach/inject.h"
@@ -291,47 +293,68 @@ static uint64_t attach_function(const struct ct_attach_to *to, const uint64_t *a
 	return at[file] ? ct_target_symbol(to->file[file].path, at[file], name) : 0;
 }
 
-static int attach_begin(struct ct_inject *x, const struct ct_attach_to *to, const struct ct_target *t, uint64_t *result,
-			struct ct_error *err)
+/* Reads or writes the memory of the process. */
+static int attach_memory(pid_t pid, uint64_t at, void *bytes, size_t size, bool writes, struct ct_error *err)
 {
-	uint64_t function = attach_function(to, t->at, CT_ATTACH_LIBRARY, "cudatrace_attach"),
-		 args[6] = { ct_inject_copy(x, to->options, to->options_size + 1) };
+	struct iovec here = { bytes, size }, there = { (void *)at, size };
+	ssize_t n = writes ? process_vm_writev(pid, &here, 1, &there, 1, 0) : process_vm_readv(pid, &here, 1, &there, 1, 0);
 
-	if (*to->file[CT_ATTACH_STACKS].path)
-		args[1] = attach_function(to, t->at, CT_ATTACH_STACKS, "cudatrace_stack");
-	if (!function || !args[0])
-		return ct_fail(err, EIO, "process %d: no room for the options", t->pid);
-	return ct_inject_call(x, function, args, result, err);
+	return n == (ssize_t)size ? 0 : ct_fail(err, n < 0 ? errno : EIO, "process %d: its memory can't be %s: %s", pid,
+						writes ? "written" : "read", n < 0 ? strerror(errno) : "it ends");
 }
 
-/* They may need to know that the process is recorded.  *gpu: CUPTI begins. */
-static int attach_begin_plugins(struct ct_inject *x, const struct ct_attach_to *to, const struct ct_target *t, bool *gpu,
-				struct ct_error *err)
+/* What the library is to do, and where its answer will be. */
+static int attach_start(struct ct_inject *x, const struct ct_attach_to *to, const struct ct_target *t, uint64_t *answer,
+			struct ct_error *err)
 {
-	uint64_t host = attach_function(to, t->at, CT_ATTACH_LIBRARY, "cudatrace_host"), result = 0, function,
-		 args[6] = { host };
-	int rc = 0;
+	uint64_t function = attach_function(to, t->at, CT_ATTACH_LIBRARY, "cudatrace_attach_start"), none[6] = { 0 }, result;
+	struct ct_attach_call call = { .sample = to->sample };
+	int rc;
 
-	function = *to->file[CT_ATTACH_STACKS].path ? attach_function(to, t->at, CT_ATTACH_STACKS, "cudatrace_stacks_begin") : 0;
-	args[1] = function ? ct_inject_copy(x, to->stacks, strlen(to->stacks) + 1) : 0;
-	args[2] = to->sample;
-	if (function)
-		rc = ct_inject_call(x, function, args, &result, err);
-	function = *to->file[CT_ATTACH_GPU].path ? attach_function(to, t->at, CT_ATTACH_GPU, "cudatrace_gpu_begin") : 0;
-	if (!function || rc)
-		return rc;
-	args[0] = ct_inject_copy(x, to->gpu, strlen(to->gpu) + 1);
-	args[1] = host;
-	rc = ct_inject_call(x, function, args, &result, err);
-	*gpu = !rc && !(int)result;
-	return rc;
+	*answer = attach_function(to, t->at, CT_ATTACH_LIBRARY, "cudatrace_attach_call");
+	if (!function || !*answer)
+		return ct_fail(err, EIO, "process %d: the library there is of another version", t->pid);
+	memcpy(call.options, to->options, to->options_size + 1);
+	if (*to->file[CT_ATTACH_STACKS].path) {
+		call.stack = attach_function(to, t->at, CT_ATTACH_STACKS, "cudatrace_stack");
+		call.stacks_begin = attach_function(to, t->at, CT_ATTACH_STACKS, "cudatrace_stacks_begin");
+		snprintf(call.stacks_what, sizeof(call.stacks_what), "%s", to->stacks);
+	}
+	if (*to->file[CT_ATTACH_GPU].path) {
+		call.gpu_begin = attach_function(to, t->at, CT_ATTACH_GPU, "cudatrace_gpu_begin");
+		snprintf(call.gpu_what, sizeof(call.gpu_what), "%s", to->gpu);
+	}
+	rc = attach_memory(t->pid, *answer, &call, sizeof(call), true, err);
+	return rc ? rc : ct_inject_call(x, function, none, &result, err);
+}
+
+/* Until the library's thread has begun. */
+static int attach_await(struct ct_attached *a, uint64_t at, struct ct_error *err)
+{
+	uint64_t until = ct_now_ns() + CT_INJECT_DEADLINE_NS;
+	struct ct_attach_call call;
+	int rc;
+
+	for (;;) {
+		rc = attach_memory(a->pid, at, &call, offsetof(struct ct_attach_call, stacks_what), false, err);
+		if (rc && !ct_attached_lives(a))
+			return ct_fail(err, ESRCH, "process %d has ended", a->pid);
+		if (rc || call.done)
+			break;
+		if (ct_now_ns() > until)
+			return ct_fail(err, ETIMEDOUT, "process %d: the library did not begin within 5 s: a lock of the loader's may be held there", a->pid);
+		usleep(500);
+	}
+	a->gpu = !rc && call.gpu;
+	return rc ? rc : call.result;
 }
 
 /* By ptrace.  Return: of cudatrace_attach(), or with @err a negative errno. */
 static int attach_from_outside(struct ct_attached *a, const struct ct_attach_to *to, struct ct_error *err)
 {
-	bool begun;
-	uint64_t result = 0;
+	struct ct_error ignored = { 0 };
+	uint64_t answer = 0;
+	unsigned int kept;
 	struct ct_inject x;
 	struct ct_target t;
 	int rc = attach_read(&t, a->pid, to, err);
@@ -344,22 +367,16 @@ static int attach_from_outside(struct ct_attached *a, const struct ct_attach_to 
 	if (rc)
 		return rc;
 	rc = attach_load_all(&x, to, &t, err);
-	begun = !rc;
 	if (!rc)
-		rc = attach_begin(&x, to, &t, &result, err);
-	/* CUPTI would load a libcuda. */
-	if (!rc && ((int)result == CT_ATTACHED || (int)result == CT_ATTACHED_PARTLY))
-		rc = attach_begin_plugins(&x, to, &t, &a->gpu, err);
+		rc = attach_start(&x, to, &t, &answer, err);
 	a->stood_ns = ct_inject_end(&x);
-	if (rc && begun) {
-		unsigned int kept;
-		struct ct_error ignored = { 0 };
-
-		memcpy(a->at, t.at, sizeof(a->at));
-		ct_attach_end(a, to, NULL, &kept, &ignored);
-	}
 	memcpy(a->at, t.at, sizeof(a->at));
-	return rc ? rc : (int)result;
+	if (!rc)
+		rc = attach_await(a, answer, err);
+	/* Not where it only refused: another command may be recording the process. */
+	if (*err->text && answer)
+		ct_attach_end(a, to, NULL, &kept, &ignored);
+	return rc;
 }
 
 /* A process that stands by.  Return: of cudatrace_attach(), or with @err a negative errno. */

@@ -42,7 +42,7 @@ static uint64_t symbol_in(const uint8_t *file, uint64_t size, const char *name)
 		sym = (const void *)(file + s[i].sh_offset);
 		for (uint64_t n = 0; n < s[i].sh_size / sizeof(*sym); n++)
 			if (sym[n].st_shndx != SHN_UNDEF && sym[n].st_name < strings->sh_size &&
-			    ELF64_ST_TYPE(sym[n].st_info) == STT_FUNC &&
+			    (ELF64_ST_TYPE(sym[n].st_info) == STT_FUNC || ELF64_ST_TYPE(sym[n].st_info) == STT_OBJECT) &&
 			    !strcmp((const char *)file + strings->sh_offset + sym[n].st_name, name))
 				return sym[n].st_value;
 	}

@@ -40,7 +40,7 @@ int ct_target_refused(pid_t pid);
 /* The thread that a call does least harm to; @nth: the next best.  0: there is none (more). */
 pid_t ct_target_thread(const struct ct_target *t, unsigned int nth);
 
-/* The address of an exported function in a mapped copy of the ELF file @path; 0: it has none. */
+/* The address of an exported function or variable in a mapped copy of the ELF file @path; 0: it has none. */
 uint64_t ct_target_symbol(const char *path, uint64_t base, const char *name);
 
 /* Does process @pid have a libcuda mapped? */

@@ -220,7 +220,8 @@ static void keep_punch_all(struct ct_keep *k)
 		struct ct_keep_stream *s = &k->streams[i];
 		int fd;
 
-		if ((s->punched & -BLOCK) == (s->first & -BLOCK))
+		/* Within a block, too: what is left of a packet there would end the stream. */
+		if (s->punched == s->first)
 			continue;
 		fd = keep_open_file(k->dirfd, s->name, O_RDWR);
 		if (fd < 0)

@@ -115,6 +115,11 @@ t_capture_iterations()
 	ok $? "... the summary says it"
 	"$cudatrace" report "$work/trace-iterations" 2>&1 | grep -E 'not recorded|were lost|damaged|is empty'
 	is $? 1 "... and nothing is called missing"
+	# Of packets that were dropped within the first block of a file nothing may stay in the way.
+	"$cudatrace" record -q -f -o "$work/trace-block" --capture-range iteration:20-40 --gpu -- "$ranged" none 600 >/dev/null 2>"$work/block.said"
+	near 20 40 trace-block "... soon after the begin" || cat "$work/block.said"
+	[ "$(jq -s 'map(select(.layer == "gpu" and .op == "exec" and .phase == "E")) | length >= 20' <("$cudatrace" export --format jsonl -o - "$work/trace-block" 2>/dev/null))" = true ]
+	ok $? "... with what the GPU did, for which the first call waits"
 	unset CUDATRACE_CUPTI
 	"$cudatrace" record -q -f -o "$work/trace-early" --capture-range iteration:5-10 -- "$ranged" none 600 >/dev/null 2>"$work/early.said"
 	near 5 10 trace-early "... the first ones, which are over when the pattern is known" || cat "$work/early.said"

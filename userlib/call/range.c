@@ -53,6 +53,15 @@ void ct_range_served(u32 state)
 	ct_sys3(SYS_futex, &served, FUTEX_WAKE, 1 << 30);
 }
 
+void ct_range_await_plugin(s64 seconds)
+{
+	const struct { s64 s, ns; } longest = { seconds, 0 };
+
+	while (ct_load(&served) == CT_RANGE_AFTER + 1)
+		if (ct_sys4(SYS_futex, &served, FUTEX_WAIT, CT_RANGE_AFTER + 1, &longest) == -110 /* ETIMEDOUT */)
+			return;
+}
+
 /* Where there is a plugin that collects. */
 static void range_await(u32 state, s64 seconds)
 {

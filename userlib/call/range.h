@@ -45,4 +45,7 @@ void ct_range_marked(const char *text);
 /* The GPU's plugin is ready for that state; see host.h. */
 void ct_range_served(u32 state);
 
+/* Until the plugin has said something, if it does so within @seconds: what the program does first is to be seen. */
+void ct_range_await_plugin(s64 seconds);
+
 #endif

@@ -22,8 +22,10 @@
 #include "hook/table.h"
 #include "include/cudatrace/attach.h"
 #include "call/host.h"
+#include "call/range.h"
 #include "tracedir/preallocate.h"
 
+#define GPU_BEGINS_S	3		/* ... and until CUPTI collects */
 #define BEGINS_NS	1000000000u	/* the first call waits at most so long until it can be recorded */
 
 static struct ct_standby_page *page;
@@ -326,6 +328,9 @@ static void standby_first_call(void)
 	ct_signals_restore(mask);
 	if (created && begins)
 		standby_await(page);
+	/* The GPU's work of the program's first calls is to be seen, too. */
+	if (created && begins && ct_load(&page->answer) && ct_load(&page->gpu))
+		ct_range_await_plugin(GPU_BEGINS_S);
 }
 
 static void standby_copy_options(char *const *env)

@@ -23,6 +23,26 @@
  */
 int cudatrace_attach(const char *options, uint32_t (*stack)(void));
 
+/*
+ * cudatrace_attach_start() - cudatrace_attach(), and the begin of plugins, in a thread of the library's own
+ *
+ * What is asked for stands in cudatrace_attach_call, where the recorder writes and reads it; the answer is there
+ * when @done is 1.  Without a thread all is done at once.  Return: 1: there is a thread.
+ */
+struct ct_attach_call {
+	uint64_t stack;			/* addresses in the process; 0: not wanted */
+	uint64_t stacks_begin, gpu_begin;
+	uint32_t sample;
+	uint32_t done;
+	int32_t result;			/* of cudatrace_attach() */
+	uint32_t gpu;			/* CUPTI begins */
+	char stacks_what[32], gpu_what[32];
+	char options[8192];
+};
+
+extern struct ct_attach_call cudatrace_attach_call;
+int cudatrace_attach_start(void);
+
 /* Steps of cudatrace_detach(), in this order. */
 #define CT_DETACH_PUT_BACK	0	/* no call comes to us any more; returns words that stay */
 #define CT_DETACH_LEAVE		1	/* lets go of the trace; calls that are not over are lost */

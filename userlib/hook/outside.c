@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Beginning for cudatrace record --pid: see struct ct_attach_call in include/cudatrace/attach.h.
+ *
+ * To look at all objects of a large program takes 200 ms, as their tables may not be in memory. The thread
+ * that was taken is the program's: it only makes another one, which does that.
+ */
+#include <pthread.h>
+#include <sys/prctl.h>
+
+#include "base/elf.h"
+#include "base/process.h"
+#include "call/host.h"
+#include "include/cudatrace/attach.h"
+
+#define EXPORT	__attribute__((visibility("default")))
+
+EXPORT struct ct_attach_call cudatrace_attach_call;
+
+static int (*let_go)(pthread_t);
+
+static void outside_begin(struct ct_attach_call *c)
+{
+	int rc = cudatrace_attach(c->options, (uint32_t (*)(void))c->stack);
+
+	/* CUPTI would load a libcuda, where there is none yet. */
+	if (rc == CT_ATTACHED || rc == CT_ATTACHED_PARTLY) {
+		if (c->stacks_begin)
+			((__typeof__(cudatrace_stacks_begin) *)c->stacks_begin)(cudatrace_host, c->stacks_what, c->sample);
+		if (c->gpu_begin)
+			c->gpu = !((__typeof__(cudatrace_gpu_begin) *)c->gpu_begin)(c->gpu_what, cudatrace_host);
+	}
+	c->result = rc;
+	__atomic_store_n(&c->done, 1u, __ATOMIC_RELEASE);
+}
+
+static void *outside_run(void *call)
+{
+	ct_sys2(SYS_prctl, PR_SET_NAME, "cudatrace");
+	if (let_go)
+		let_go(pthread_self());
+	outside_begin(call);
+	return NULL;
+}
+
+EXPORT int cudatrace_attach_start(void)
+{
+	struct ct_attach_call *c = &cudatrace_attach_call;
+	int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+	bool created = false;
+	pthread_t thread;
+	u64 mask;
+
+	create = (__typeof__(create))ct_find_next("pthread_create");
+	let_go = (__typeof__(let_go))ct_find_next("pthread_detach");
+	/* The program's signals are not for our thread. */
+	mask = ct_signals_block();
+	if (create)
+		created = !create(&thread, NULL, outside_run, c);
+	ct_signals_restore(mask);
+	if (!created)
+		outside_begin(c);
+	return created;
+}
