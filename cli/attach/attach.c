@@ -331,7 +331,7 @@ static int attach_start(struct ct_inject *x, const struct ct_attach_to *to, cons
 /* Until the library's thread has begun. */
 static int attach_await(struct ct_attached *a, uint64_t at, struct ct_error *err)
 {
-	uint64_t until = ct_now_ns() + CT_INJECT_DEADLINE_NS;
+	uint64_t until = ct_now_ns() + ct_inject_deadline();
 	struct ct_attach_call call;
 	int rc;
 
@@ -342,7 +342,8 @@ static int attach_await(struct ct_attached *a, uint64_t at, struct ct_error *err
 		if (rc || call.done)
 			break;
 		if (ct_now_ns() > until)
-			return ct_fail(err, ETIMEDOUT, "process %d: the library did not begin within 5 s: a lock of the loader's may be held there", a->pid);
+			return ct_fail(err, ETIMEDOUT, "process %d: the library did not begin within %.0f s: a lock of the loader's may be held there", a->pid,
+				       (double)ct_inject_deadline() / 1e9);
 		usleep(500);
 	}
 	a->gpu = !rc && call.gpu;

@@ -38,8 +38,7 @@
 
 #define SPIN_NS		20000000	/* most calls are over by then */
 
-/* In ns.  A machine that has no time for the thread may need more. */
-static uint64_t inject_deadline(void)
+uint64_t ct_inject_deadline(void)
 {
 	const char *seconds = getenv("CUDATRACE_ATTACH_DEADLINE");
 	unsigned int n = seconds ? (unsigned int)atoi(seconds) : 0;
@@ -185,7 +184,7 @@ int ct_inject_begin(struct ct_inject *x, pid_t pid, pid_t tid, const struct ct_i
 		return errno == ESRCH ? -EAGAIN : ct_inject_refused(pid, errno, err);
 	}
 	x->stopped_at = ct_now_ns();
-	rc = inject_stop(x, false, x->stopped_at + inject_deadline());
+	rc = inject_stop(x, false, x->stopped_at + ct_inject_deadline());
 	if (rc) {
 		ptrace(PTRACE_DETACH, tid, 0, 0);
 		return rc == -ESRCH ? -EAGAIN :
@@ -280,7 +279,7 @@ static int inject_fault(const struct ct_inject *x, int signal, struct ct_error *
 /* Runs until the function has returned; stack: the stack pointer then. */
 static int inject_run(struct ct_inject *x, uint64_t stack, uint64_t *result, struct ct_error *err)
 {
-	uint64_t until = x->stopped_at + inject_deadline();
+	uint64_t until = x->stopped_at + ct_inject_deadline();
 	bool inside = false, returned = false;
 	int signal = 0, status;
 
@@ -292,9 +291,9 @@ static int inject_run(struct ct_inject *x, uint64_t stack, uint64_t *result, str
 			return ct_fail(err, ESRCH, "process %d has ended, or runs another program now", x->pid);
 		if (!status) {
 			x->broken = true;
-			inject_stop(x, false, ct_now_ns() + inject_deadline());
+			inject_stop(x, false, ct_now_ns() + ct_inject_deadline());
 			return ct_fail(err, ETIMEDOUT, "process %d: its thread %d did not come back within %" PRIu64 " s: it may wait for a lock; try again",
-				       x->pid, x->tid, inject_deadline() / 1000000000);
+				       x->pid, x->tid, ct_inject_deadline() / 1000000000);
 		}
 		signal = 0;
 		if (WSTOPSIG(status) == (SIGTRAP | 0x80)) {
@@ -375,7 +374,7 @@ uint64_t ct_inject_end(struct ct_inject *x)
 	}
 	/* Where the kernel looks for signals, it also begins an interrupted system call again. */
 	if (called)
-		inject_stop(x, true, ct_now_ns() + inject_deadline());
+		inject_stop(x, true, ct_now_ns() + ct_inject_deadline());
 	ptrace(PTRACE_SETREGSET, x->tid, NT_XSTATE, &vector);
 	ptrace(PTRACE_SETREGS, x->tid, 0, &x->saved);
 	ptrace(SET_MASK, x->tid, sizeof(x->mask), &x->mask);

@@ -57,6 +57,9 @@ void ct_inject_read_text(const struct ct_inject *x, uint64_t at, char *text, siz
 int ct_inject_call(struct ct_inject *x, uint64_t function, const uint64_t args[6], uint64_t *result,
 		   struct ct_error *err);
 
+/* ns for all calls together; CUDATRACE_ATTACH_DEADLINE: seconds, where a machine has no time for the thread. */
+uint64_t ct_inject_deadline(void);
+
 /* The thread goes on where it was.  Return: ns for which it stood still. */
 uint64_t ct_inject_end(struct ct_inject *x);
 

@@ -446,17 +446,27 @@ bool ct_keep_takes(struct ct_keep *k, uint64_t bytes)
 
 /* ------------------------------------------------------ the end ------------- */
 
-/* Where the first packet begins: behind a hole, or behind zeros where the hole ends in a block. */
+/* The length of a packet at @at that was dropped, and whose bytes a recorder that was killed has left; 0: it is none. */
+static uint64_t keep_dropped(int fd, uint64_t at, uint64_t size)
+{
+	struct ct_packet head;
+
+	return keep_head(fd, at, &head) && !head.magic && ct_packet_size_valid(&head) && head.packet_size / 8 <= size - at ?
+	       head.packet_size / 8 : 0;
+}
+
+/* Where the first packet begins: behind a hole, or behind zeros where the hole ends in a block, and what was dropped. */
 static uint64_t keep_first(int fd, uint64_t size)
 {
-	uint64_t at = ct_file_hole(fd, size), zeros;
+	uint64_t at = ct_file_hole(fd, size), zeros, dropped;
 	uint8_t block[BLOCK];
 	ssize_t n;
 
 	while (at < size && (n = pread(fd, block, sizeof(block), (off_t)at)) > 0) {
-		zeros = ct_zeros(block, (uint64_t)n);
-		at += zeros;
-		if (zeros < (uint64_t)n)
+		dropped = keep_dropped(fd, at, size);
+		zeros = dropped ? 0 : ct_zeros(block, (uint64_t)n);
+		at += dropped + zeros;
+		if (!dropped && zeros < (uint64_t)n)
 			return at;
 	}
 	return at < size ? at : size;

@@ -484,6 +484,21 @@ static int record_launch(void *arg, struct ct_error *err)
 	return ct_launch(&rec->child, rec->env->argv, rec->library, rec->to.dir, rec->to.uuid, "files", err);
 }
 
+/*
+ * CUPTI that begins to record whole graphs in a process that has some takes that process down with it, in the next launch
+ * of one (seen with CUPTI of CUDA 13.0). So their kernels are recorded, unless CUPTI is there before the first call.
+ */
+static void record_late_graphs(const struct env *env)
+{
+	bool first = env->argv && !(env->running.delay > 0) && (!env->range.text || env->range.first);
+
+	if (first || !ct_launch_gpu_what || !strcmp(ct_launch_gpu_what, "nodes"))
+		return;
+	if (!strcmp(ct_launch_gpu_what, "graphs"))
+		fprintf(stderr, "cudatrace: the kernels of CUDA graphs are recorded (--gpu=nodes): CUPTI can't begin with whole graphs in a program that has some\n");
+	ct_launch_gpu_what = "nodes";
+}
+
 /* The processes' own ioctls are seen as without the module. */
 static int record_running(struct recording *rec)
 {
@@ -492,6 +507,7 @@ static int record_running(struct recording *rec)
 	char command[4096];
 	int n;
 
+	record_late_graphs(env);
 	if (env->argv) {
 		record_command_line(env, command, sizeof(command));
 		ct_launch_stands_by = env->running.delay > 0 ? "1" : "begin";

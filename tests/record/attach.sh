@@ -100,6 +100,8 @@ t_attach_gpu()
 			ok $? "... nothing of the GPU"
 			continue
 		fi
+		grep -q '^info gpu_activity nodes' "$dir/.registry"
+		ok $? "... what is in graphs one by one: whole graphs that were made before would end the program"
 		grep -qE 'CUPTI took [0-9.]+ ms to begin' "$dir.said"
 		ok $? "... says how long CUPTI took to begin" || cat "$dir.said"
 		grep -E '"op":"(exec|launch)"' "$dir.jsonl" | grep '"phase":"E"' | jq -n -r 'reduce inputs as $e ([0, 0, 0];

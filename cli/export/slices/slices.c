@@ -370,8 +370,11 @@ static int slices_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	struct slices *s = slices_of(a);
 	int rc;
 
-	if (ct_class_is_sampled(e->class))
-		return e->class->id == CT_CLASS_gpu_metrics ? ct_slice_metrics_record(&s->metrics, e->record, e->point->ts) : 0;
+	/* What was sampled does not say how long the trace is. */
+	if (e->class->id == CT_CLASS_gpu_metrics)
+		return ct_slice_metrics_record(&s->metrics, e->record, e->point->ts);
+	if (e->class->id == CT_CLASS_sample)
+		return slices_instant(s, e->point);
 	s->last = e->point->ts;
 	switch (e->kind) {
 	case CT_ON_BEGIN:
@@ -406,7 +409,6 @@ static const struct ct_analyser *const needs[] = { &ct_memory_analyser, NULL };
 
 static const struct ct_analyser slices_analyser = {
 	.on = CT_ON_BEGIN | CT_ON_END | CT_ON_INSTANT,
-	.samples = true,
 	.unfiltered = true,
 	.samples = true,
 	.needs = needs,
