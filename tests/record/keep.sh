@@ -75,7 +75,8 @@ t_keep_copies()
 	for n in "" -a -b -1; do
 		newest "trace-keep2$n"
 		ok $? "trace-keep2$n: of each thread the newest allocations, without a gap"
-		babeltrace2 "$dir$n" 2>"$work/keep2.bt" >/dev/null && ! grep -v 'open call\|^$' "$work/keep2.bt" | grep -q .
+		# What a busy machine has lost the trace says itself.
+		babeltrace2 "$dir$n" 2>"$work/keep2.bt" >/dev/null && ! grep -v 'open call\|Tracer discarded\|^$' "$work/keep2.bt" | grep -q .
 		ok $? "... and babeltrace2 reads it" || cat "$work/keep2.bt"
 	done
 	# How old is what each thread that calls without a pause still has?
