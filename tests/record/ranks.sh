@@ -55,6 +55,11 @@ t_ranks()
 	is "$(of ranks Count collectives_sum '$c["Operation"] == "AllReduce"') $(of ranks Count collectives_sum '$c["Operation"] == "AllGather"')" \
 		"12 24" "collectives of all ranks are one operation; two halves have their own"
 	is "$(of ranks 'Not Complete' collectives_sum)" 0 "each is complete"
+	# A call whose record goes to the next packet counts once, too.
+	CUDATRACE_PACKET=4096 ranks packets 2 1500 ""
+	is "$("$cudatrace" export --format jsonl -o - "$work/packets" 2>/dev/null |
+		jq -s '[.[] | select(.name == "ncclAllReduce" and .phase == "E" and .result == "ncclSuccess") | .details.number] | [length, max] | join(" ")')" \
+		'"3000 1500"' "no number is left out where records go from packet to packet"
 	# Waiting and moving are the time of the kernels, whose times are written in us with three digits.
 	kernels=$(jq -s '[.[] | select(.name == "gpu_kernel" and .phase == "E" and (.kernel | startswith("nccl"))) | .duration_us * 1000] | add | round' "$d.jsonl")
 	parts=$(($(of ranks 'Waiting (ns)' collectives_sum) + $(of ranks 'Moving (ns)' collectives_sum)))

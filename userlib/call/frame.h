@@ -26,6 +26,7 @@
 #define CT_SLOT_STACK		0x10	/* with the stack of its caller */
 #define CT_SLOT_BEGINS		0x20	/* begins the capture range */
 #define CT_SLOT_CLOSED		0x40	/* outside of the capture range: it is not recorded */
+#define CT_SLOT_ONCE		0x80	/* its extractor counts: a quick path may ask it twice */
 #define CT_SLOT_SPECIAL		(CT_SLOT_UNKNOWN | CT_SLOT_RESCAN | CT_SLOT_BEGINS | CT_SLOT_CLOSED)
 
 #define CT_QUICK_WORDS		6	/* of the stack at most, on a quick way */

@@ -50,6 +50,8 @@ static void fill(struct ct_slot *s)
 	s->layout = b.layout;
 	s->size = b.size;
 	s->extract = b.extract;
+	if (nccl && b.extract)
+		s->flags |= CT_SLOT_ONCE;
 	if (!strcmp(f.name, "cuGetProcAddress"))
 		s->after = ct_call_above->after_get_proc_address;
 	switch (ct_range_role(s->symbol)) {
