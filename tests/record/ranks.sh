@@ -115,6 +115,15 @@ t_ranks_why()
 
 t_ranks_hang()
 {
+	local other
+	# What a rank does that is not in the trace is not known: it may be that of another node.
+	rm -f "$work/alone.id"*
+	RANK=1 WORLD_SIZE=2 LD_LIBRARY_PATH=$job_libraries "$job" "$work/alone.id" 40 >/dev/null 2>&1 & other=$!
+	RANK=0 WORLD_SIZE=2 LD_LIBRARY_PATH=$job_libraries "$cudatrace" record -q -f --no-module -o "$work/alone" -- "$job" "$work/alone.id" 40 >"$work/alone.out" 2>"$work/alone.err"
+	wait $other
+	is "$?$("$cudatrace" explain "$work/alone" 2>/dev/null | grep -c 'never complete')" 00 "one rank of two is recorded: nothing is called incomplete" || cat "$work/alone.err"
+	"$cudatrace" report ranks "$work/alone" 2>/dev/null | tr -s ' \n' ' ' | grep -q 'Of the 2 ranks of communicator [0-9a-f]* 1 are in the trace: what the others do is not known'
+	ok $? "... the report says that the other is missing"
 	local line
 	ranks hang 3 6 --gpu hang=1
 	line=$(said hang)

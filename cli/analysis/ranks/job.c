@@ -260,6 +260,24 @@ static bool job_same_row(const struct ct_collectives *c, const struct ct_operati
 	       (!x->pair || (p->class == q->class && p->rank == q->rank && p->root == q->root));
 }
 
+/* Is a rank that did not call it in the trace? What others do is not known: they may be those of another node. */
+static bool job_misses_recorded(const struct ct_collectives *c, const struct ct_operation *o)
+{
+	const struct ct_comm *of = &c->communicators[o->communicator];
+
+	if (o->pair || !of->ranks)
+		return true;
+	for (uint32_t i = 0; i < of->members_count; i++) {
+		bool there = false;
+
+		for (uint32_t k = 0; k < o->count; k++)
+			there |= c->parts[o->first + k].rank == of->members[i].rank;
+		if (!there)
+			return true;
+	}
+	return false;
+}
+
 #define STUCK_LEAST	100000000ull	/* ns: what began later before the trace's end may go on */
 #define STUCK_SKEWS	3		/* times the longest time that ranks came after each other */
 
@@ -297,7 +315,7 @@ static int job_stuck(struct ct_analysis *a, struct ct_job *job)
 			break;
 		if (o->complete && !o->mismatched)
 			candidate = NULL;
-		else if (!candidate)
+		else if (!candidate && (o->mismatched || job_misses_recorded(c, o)))
 			candidate = o;
 		if (o->mismatched && candidate == o && job->stuck_count < c->communicators_count) {
 			job->stuck[job->stuck_count++] = i;

@@ -75,6 +75,15 @@ static void ranks_not_covered(const struct ct_analysis *a, struct ct_table *t)
 	if (job && !a->collectives->parts_count)
 		ct_table_note(t, "The processes are ranks of a job%s%.32s, but made no call of libnccl that was seen: what ranks exchange by "
 			      "MPI, by NVSHMEM or by a libnccl that is linked statically is not covered.", *launcher ? " by " : "", launcher);
+	for (uint32_t i = 0; i < a->collectives->communicators_count; i++) {
+		const struct ct_comm *c = &a->collectives->communicators[i];
+
+		if (!c->ranks || c->members_count >= c->ranks || !c->members_count)
+			continue;
+		ct_table_note(t, "Of the %u ranks of communicator %04llx %u are in the trace: what the others do is not known. Give the "
+			      "traces of all nodes together.", c->ranks, (unsigned long long)c->id >> 48, c->members_count);
+		break;
+	}
 	if (nvshmem)
 		ct_table_note(t, "Kernels of NVSHMEM ran: what ranks exchange by it is not covered.");
 	if (a->collectives->unjoined)
