@@ -377,6 +377,12 @@ failed:
 	ct_drain_close(s);
 }
 
+void ct_drain_keeps(struct ct_drain *s, struct ct_keep *keep)
+{
+	s->keep = keep;
+	drain_keep(s, 0);
+}
+
 void ct_drain_start(struct ct_drain *s)
 {
 	sigset_t all, old;
@@ -386,7 +392,6 @@ void ct_drain_start(struct ct_drain *s)
 	/* The program's signals are the main thread's to pass on. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	drain_keep(s, 0);
 	s->running = !pthread_create(&s->thread, NULL, drain_run, s);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 }

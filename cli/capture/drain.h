@@ -44,7 +44,13 @@ struct ct_drain {
  */
 void ct_drain_open(struct ct_drain *s, int dirfd, bool always);
 
-/* Starts the drain thread.  s->keep is set before it, where there are bounds. */
+/*
+ * The directory is kept within bounds. Before a program begins, which may write nothing until it was said how much:
+ * its first packet would be lost, with the name of the process.
+ */
+void ct_drain_keeps(struct ct_drain *s, struct ct_keep *keep);
+
+/* Starts the drain thread. */
 void ct_drain_start(struct ct_drain *s);
 
 /* Ends the drain thread, after a last look for packets, and closes everything. */

@@ -52,7 +52,7 @@ int ct_flight_open(struct ct_flight *f, struct ct_recording *rec, struct ct_drai
 	flight_text(f, text, sizeof(text));
 	ct_registry_add_info(&rec->registry, CT_KEEP_INFO, text);
 	if (drain)
-		drain->keep = &f->keep;
+		ct_drain_keeps(drain, &f->keep);
 	if (!f->first)
 		fprintf(stderr, "cudatrace: keeping %s; a copy: cudatrace snapshot --pid %d\n", text, (int)getpid());
 	return 0;
