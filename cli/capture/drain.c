@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <linux/futex.h>
 #include <sched.h>
-#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +19,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/thread.h"
 #include "trace/directory.h"
 #include "trace/sub_buffers.h"
 
@@ -385,15 +385,8 @@ void ct_drain_keeps(struct ct_drain *s, struct ct_keep *keep)
 
 void ct_drain_start(struct ct_drain *s)
 {
-	sigset_t all, old;
-
-	if (s->fd < 0)
-		return;
-	/* The program's signals are the main thread's to pass on. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	s->running = !pthread_create(&s->thread, NULL, drain_run, s);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (s->fd >= 0)
+		s->running = !ct_thread_start(&s->thread, drain_run, s);
 }
 
 void ct_drain_close(struct ct_drain *s)

@@ -2,10 +2,10 @@
 /* See watch.h. */
 #include "live/watch.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/thread.h"
 #include "live/follow.h"
 #include "trace/names.h"
 #include "trace/registry.h"
@@ -111,17 +111,12 @@ static void *watch_run(void *arg)
 
 void ct_watch_start(struct ct_watch *w, struct ct_flight *f)
 {
-	sigset_t all, old;
-
 	*w = (struct ct_watch){ .flight = f };
 	if (!f->on_error && !f->on_slow && !f->on_xid && f->on_slow_iteration <= 0 && !f->first)
 		return;
 	if (f->first || f->on_slow_iteration > 0)
 		w->iterations = (struct ct_live_iterations){ .begun = watch_iteration, .arg = w };
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	w->running = !pthread_create(&w->thread, NULL, watch_run, w);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	w->running = !ct_thread_start(&w->thread, watch_run, w);
 	if (!w->running)
 		ct_complain("--on: no thread could be made");
 }

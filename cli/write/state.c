@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -40,9 +41,16 @@ int ct_state_open(struct ct_state *st, int dirfd, const uint8_t uuid[16])
 	return state_open(st, dirfd, CT_STATE_FILE, uuid);
 }
 
-int ct_state_open_samples(struct ct_state *st, int dirfd, const char *name, const uint8_t uuid[16])
+/* Another process of this pid may have had numbers before. */
+int ct_state_open_samples(struct ct_state *st, int dirfd, int pid, char name[CT_STATE_NAME], const uint8_t uuid[16])
 {
-	return state_open(st, dirfd, name, uuid);
+	int rc = -EEXIST;
+
+	for (unsigned int i = 0; i < 1000 && rc == -EEXIST; i++) {
+		snprintf(name, CT_STATE_NAME, "s-%d-%u", pid, i);
+		rc = state_open(st, dirfd, name, uuid);
+	}
+	return rc;
 }
 
 static int state_write_packet(struct ct_state *st)

@@ -21,8 +21,10 @@ struct ct_state {
 /* Creates DIR/state.  0 or a negative errno. */
 int ct_state_open(struct ct_state *st, int dirfd, const uint8_t uuid[16]);
 
-/* Creates a stream of samples, of threads or of GPUs, DIR/NAME.  0 or a negative errno. */
-int ct_state_open_samples(struct ct_state *st, int dirfd, const char *name, const uint8_t uuid[16]);
+#define CT_STATE_NAME	32	/* bytes of a stream's name */
+
+/* Creates a stream of samples, of process @pid or of GPUs by this one, and says how it is called.  0 or a negative errno. */
+int ct_state_open_samples(struct ct_state *st, int dirfd, int pid, char name[CT_STATE_NAME], const uint8_t uuid[16]);
 
 /* What a thread did at @ts, not before that of the sample before; @node: of its stack. */
 int ct_state_sample(struct ct_state *st, uint64_t ts, uint32_t pid, uint32_t tid, uint32_t node,

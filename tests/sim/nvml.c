@@ -5,7 +5,7 @@
  * UUID of the simulated libcuda's device.
  *
  * NVMLSIM_LIMITED: the reasons why the clocks are not higher (default: 0). NVMLSIM_NO_GPM: it is an older GPU.
- * NVMLSIM_GPUS: so many of the two. NVMLSIM_FAILS: nvmlInit fails.
+ * NVMLSIM_GPUS: how many of the two there are. NVMLSIM_FAILS: nvmlInit fails.
  */
 #include <stdlib.h>
 #include <string.h>

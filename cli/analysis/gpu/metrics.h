@@ -58,10 +58,10 @@ struct ct_gpu_metrics_state {
 /* Its state is a struct ct_gpu_metrics_state. */
 extern const struct ct_analyser ct_gpu_metrics_analyser;
 
-/* The mean, or @otherwise where it was never known. */
-static inline double ct_metric_mean(const struct ct_metric *m, double otherwise)
+/* The mean; 0 where it was never known. */
+static inline double ct_metric_mean(const struct ct_metric *m)
 {
-	return m->count ? m->sum / m->count : otherwise;
+	return m->count ? m->sum / m->count : 0;
 }
 
 /* The device that a process knows as @gpu, or NULL. */

@@ -36,13 +36,13 @@ static const struct ct_column columns[COLUMNS] = {
 static void report_share(struct ct_cell *cell, const struct ct_metric *m)
 {
 	if (m->count)
-		*cell = ct_double(m->sum / m->count / 10);
+		*cell = ct_double(ct_metric_mean(m) / 10);
 }
 
 static void report_rate(struct ct_cell *cell, const struct ct_metric *m)
 {
 	if (m->count)
-		*cell = ct_u64((uint64_t)(m->sum / m->count * 1024 + 0.5));
+		*cell = ct_u64((uint64_t)(ct_metric_mean(m) * 1024 + 0.5));
 }
 
 static void report_limits(struct ct_cell *row, struct ct_gpu_figures *f)
@@ -79,7 +79,7 @@ static void report_row(struct ct_table *t, const struct ct_gpu_metrics_device *d
 	if (d->clock_max)
 		row[CLOCK_MAX] = ct_u64(d->clock_max);
 	if (f->power.count)
-		row[POWER] = ct_double(f->power.sum / f->power.count / 1000);
+		row[POWER] = ct_double(ct_metric_mean(&f->power) / 1000);
 	if (d->power_limit)
 		row[POWER_LIMIT] = ct_double(d->power_limit / 1000.0);
 	if (f->temperature.count)

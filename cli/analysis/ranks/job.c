@@ -260,6 +260,14 @@ static bool job_same_row(const struct ct_collectives *c, const struct ct_operati
 	       (!x->pair || (p->class == q->class && p->rank == q->rank && p->root == q->root));
 }
 
+static bool job_called(const struct ct_collectives *c, const struct ct_operation *o, uint32_t rank)
+{
+	for (uint32_t i = 0; i < o->count; i++)
+		if (c->parts[o->first + i].rank == rank)
+			return true;
+	return false;
+}
+
 /* Is a rank that did not call it in the trace? What others do is not known: they may be those of another node. */
 static bool job_misses_recorded(const struct ct_collectives *c, const struct ct_operation *o)
 {
@@ -267,14 +275,9 @@ static bool job_misses_recorded(const struct ct_collectives *c, const struct ct_
 
 	if (o->pair || !of->ranks)
 		return true;
-	for (uint32_t i = 0; i < of->members_count; i++) {
-		bool there = false;
-
-		for (uint32_t k = 0; k < o->count; k++)
-			there |= c->parts[o->first + k].rank == of->members[i].rank;
-		if (!there)
+	for (uint32_t i = 0; i < of->members_count; i++)
+		if (!job_called(c, o, of->members[i].rank))
 			return true;
-	}
 	return false;
 }
 
@@ -531,10 +534,8 @@ const char *ct_job_missing(const struct ct_collectives *c, const struct ct_opera
 		return buf;
 	}
 	for (uint32_t rank = 0; rank < o->expected && used < size; rank++) {
-		bool there = false;
+		bool there = job_called(c, o, rank);
 
-		for (uint32_t i = 0; i < o->count; i++)
-			there |= c->parts[o->first + i].rank == rank;
 		/* Of a communicator that was split off only the recorded ranks are known. */
 		for (uint32_t i = 0; !of->ranks && i < of->members_count; i++)
 			there |= of->members[i].rank == rank;

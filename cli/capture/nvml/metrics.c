@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/thread.h"
 #include "capture/nvml/nvml.h"
 #include "trace/registry.h"
 #include "write/state.h"
@@ -27,7 +27,7 @@ struct ct_metrics {
 	pthread_cond_t stopped;
 	bool stop;
 	int dirfd;
-	char name[32];			/* of its stream */
+	char name[CT_STATE_NAME];	/* of its stream */
 	unsigned int rate;
 	struct ct_state out;
 	struct ct_registry_writer *registry;
@@ -89,17 +89,6 @@ static void *metrics_run(void *arg)
 	return NULL;
 }
 
-static int metrics_open(struct ct_metrics *m, const uint8_t uuid[16])
-{
-	int rc = -EEXIST;
-
-	for (unsigned int i = 0; i < 1000 && rc == -EEXIST; i++) {
-		snprintf(m->name, sizeof(m->name), "s-%d-%u", (int)getpid(), i);
-		rc = ct_state_open_samples(&m->out, m->dirfd, m->name, uuid);
-	}
-	return rc;
-}
-
 /* A stream without a record would be taken for a damaged one. */
 static void metrics_close(struct ct_metrics *m)
 {
@@ -118,7 +107,6 @@ struct ct_metrics *ct_metrics_start(int dirfd, const uint8_t uuid[16], unsigned 
 {
 	struct ct_metrics *m = calloc(1, sizeof(*m));
 	pthread_condattr_t clock;
-	sigset_t all, old;
 	int rc;
 
 	if (!m)
@@ -129,13 +117,9 @@ struct ct_metrics *ct_metrics_start(int dirfd, const uint8_t uuid[16], unsigned 
 	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
 	pthread_cond_init(&m->stopped, &clock);
 	pthread_condattr_destroy(&clock);
-	rc = metrics_open(m, uuid);
+	rc = ct_state_open_samples(&m->out, dirfd, getpid(), m->name, uuid);
 	if (!rc) {
-		/* The program's signals are the main thread's to pass on. */
-		sigfillset(&all);
-		pthread_sigmask(SIG_SETMASK, &all, &old);
-		rc = -pthread_create(&m->thread, NULL, metrics_run, m);
-		pthread_sigmask(SIG_SETMASK, &old, NULL);
+		rc = ct_thread_start(&m->thread, metrics_run, m);
 		if (!rc)
 			return m;
 	}

@@ -21,6 +21,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/grow.h"
+#include "base/thread.h"
 #include "capture/sample/python.h"
 #include "capture/sample/state.h"
 #include "write/state.h"
@@ -42,7 +43,7 @@ struct sampled_process {
 	pid_t pid;
 	ino_t inode;			/* of its page: after an exec there is another one */
 	int page;
-	char name[32];			/* of its stream */
+	char name[CT_STATE_NAME];	/* of its stream */
 	struct ct_state out;
 	struct ct_sampled_python python;
 	struct sampled_thread *threads;
@@ -141,17 +142,9 @@ static void sampler_open(struct ct_sampler *s, pid_t pid, const char *name)
 		return;
 	}
 	p->inode = st.st_ino;
-	for (unsigned int i = 0; i < 1000; i++) {
-		int rc;
-
-		snprintf(p->name, sizeof(p->name), "s-%d-%u", pid, i);
-		rc = ct_state_open_samples(&p->out, s->dirfd, p->name, s->uuid);
-		if (!rc) {
-			s->processes[s->count++] = p;
-			return;
-		}
-		if (rc != -EEXIST)
-			break;
+	if (!ct_state_open_samples(&p->out, s->dirfd, pid, p->name, s->uuid)) {
+		s->processes[s->count++] = p;
+		return;
 	}
 	close(p->page);
 	free(p);
@@ -366,18 +359,13 @@ static void *sampler_run(void *arg)
 struct ct_sampler *ct_sampler_start(const char *dir, int dirfd, const uint8_t uuid[16], bool module, unsigned int rate)
 {
 	struct ct_sampler *s = calloc(1, sizeof(*s));
-	sigset_t all, old;
 	int rc = s ? ct_claims_open(&s->claims, dir, module) : -ENOMEM;
 
 	if (!rc) {
 		s->dirfd = dirfd;
 		s->rate = rate;
 		memcpy(s->uuid, uuid, sizeof(s->uuid));
-		/* The program's signals are the main thread's to pass on. */
-		sigfillset(&all);
-		pthread_sigmask(SIG_SETMASK, &all, &old);
-		rc = -pthread_create(&s->thread, NULL, sampler_run, s);
-		pthread_sigmask(SIG_SETMASK, &old, NULL);
+		rc = ct_thread_start(&s->thread, sampler_run, s);
 		if (!rc)
 			return s;
 		ct_claims_close(&s->claims);

@@ -68,7 +68,7 @@ void ct_rule_gpu_clocks(struct ct_explain *x, const struct ct_rule *rule)
 	if (lost < 1 - CLOCK_NEAR)
 		return;
 	if (seen->power.count && d->power_limit)
-		snprintf(power, sizeof(power), ", %.0f W of %.0f W on average", seen->power.sum / seen->power.count / 1000,
+		snprintf(power, sizeof(power), ", %.0f W of %.0f W on average", ct_metric_mean(&seen->power) / 1000,
 			 d->power_limit / 1000.0);
 	if (seen->temperature.count)
 		snprintf(heat, sizeof(heat), ", %llu C at most", (unsigned long long)seen->temperature.max);
