@@ -18,7 +18,9 @@
 u32 ct_outside;
 early_data void (*ct_range_route)(void);
 
-static u32 served = CT_RANGE_AFTER + 1;	/* what the plugin is ready for; at first: there is none */
+#define NO_PLUGIN	(CT_RANGE_AFTER + 1u)
+
+static u32 served = NO_PLUGIN;	/* what the plugin is ready for */
 static u64 numbered;			/* 1 + the number of the NVTX range that is the capture range */
 
 /* "range:NAME"; NULL: the range is no named one. */
@@ -31,7 +33,7 @@ static const char *name_of_range(void)
 
 void ct_range_start(void)
 {
-	ct_store(&served, (u32)CT_RANGE_AFTER + 1);
+	ct_store(&served, NO_PLUGIN);
 	ct_store(&numbered, 0ull);
 	ct_store(&ct_outside, ct_options.range ? (u32)CT_RANGE_BEFORE : (u32)CT_RANGE_INSIDE);
 }
@@ -53,19 +55,24 @@ void ct_range_served(u32 state)
 	ct_sys3(SYS_futex, &served, FUTEX_WAKE, 1 << 30);
 }
 
-void ct_range_await_plugin(s64 seconds)
+/* Waits while it is @now. False: that took too long. */
+static bool served_changes(u32 now, s64 seconds)
 {
 	const struct { s64 s, ns; } longest = { seconds, 0 };
 
-	while (ct_load(&served) == CT_RANGE_AFTER + 1)
-		if (ct_sys4(SYS_futex, &served, FUTEX_WAIT, CT_RANGE_AFTER + 1, &longest) == -110 /* ETIMEDOUT */)
+	return ct_sys4(SYS_futex, &served, FUTEX_WAIT, now, &longest) != -110 /* ETIMEDOUT */;
+}
+
+void ct_range_await_plugin(s64 seconds)
+{
+	while (ct_load(&served) == NO_PLUGIN)
+		if (!served_changes(NO_PLUGIN, seconds))
 			return;
 }
 
 /* Where there is a plugin that collects. */
 static void range_await(u32 state, s64 seconds)
 {
-	const struct { s64 s, ns; } longest = { seconds, 0 };
 	u32 now = ct_load(&served);
 
 	ct_sys3(SYS_futex, &ct_outside, FUTEX_WAKE, 1 << 30);
@@ -73,7 +80,7 @@ static void range_await(u32 state, s64 seconds)
 		return;
 	/* CT_RANGE_AFTER: it collects nothing, or no more. */
 	while ((now = ct_load(&served)) != state && now != CT_RANGE_AFTER)
-		if (ct_sys4(SYS_futex, &served, FUTEX_WAIT, now, &longest) == -110 /* ETIMEDOUT */)
+		if (!served_changes(now, seconds))
 			return;
 }
 

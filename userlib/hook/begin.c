@@ -21,6 +21,7 @@
 #include "base/process.h"
 #include "call/collective.h"
 #include "call/function.h"
+#include "call/host.h"
 #include "call/ioctl.h"
 #include "call/kernels.h"
 #include "call/range.h"
@@ -167,6 +168,21 @@ EXPORT int cudatrace_attach(const char *options, uint32_t (*stack)(void))
 	if (ct_objects_without_table())
 		return CT_ATTACHED_PARTLY;
 	return ct_driver_here() ? CT_ATTACHED : CT_ATTACHED_EARLY;
+}
+
+int ct_begin_attached(const char *options, const struct ct_begin_plugins *p, u32 *gpu)
+{
+	int rc = cudatrace_attach(options, p->stack);
+
+	*gpu = 0;
+	/* CUPTI would load a libcuda, where there is none yet. */
+	if (rc != CT_ATTACHED && rc != CT_ATTACHED_PARTLY)
+		return rc;
+	if (p->stacks_begin)
+		p->stacks_begin(cudatrace_host, p->stacks_what, p->sample);
+	if (p->gpu_begin)
+		*gpu = !p->gpu_begin(p->gpu_what, cudatrace_host);
+	return rc;
 }
 
 EXPORT int cudatrace_detach(int step)

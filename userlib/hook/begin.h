@@ -6,6 +6,7 @@
 #define CT_BEGIN_H
 
 #include "base/sys.h"
+#include "include/cudatrace/attach.h"
 
 /*
  * Finds the real dlsym() and ioctl(), and what kind of call each thing is.  Before anything else,
@@ -15,6 +16,18 @@ void ct_begin_early(void);
 
 /* ct_options are read: looks at all objects, and records from here on. */
 void ct_begin(void);
+
+/* What plugins a recording of a running process has; NULL: not wanted. */
+struct ct_begin_plugins {
+	uint32_t (*stack)(void);
+	__typeof__(cudatrace_stacks_begin) *stacks_begin;
+	__typeof__(cudatrace_gpu_begin) *gpu_begin;
+	const char *stacks_what, *gpu_what;
+	u32 sample;
+};
+
+/* cudatrace_attach(), and the begin of plugins where it recorded something; *gpu: CUPTI begins. */
+int ct_begin_attached(const char *options, const struct ct_begin_plugins *p, u32 *gpu);
 
 /* Was the library brought in from outside, by cudatrace record --pid?  Then it waits to be told. */
 bool ct_begun_from_outside(void);

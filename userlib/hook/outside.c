@@ -10,8 +10,7 @@
 
 #include "base/elf.h"
 #include "base/process.h"
-#include "call/host.h"
-#include "include/cudatrace/attach.h"
+#include "hook/begin.h"
 
 #define EXPORT	__attribute__((visibility("default")))
 
@@ -21,16 +20,14 @@ static int (*let_go)(pthread_t);
 
 static void outside_begin(struct ct_attach_call *c)
 {
-	int rc = cudatrace_attach(c->options, (uint32_t (*)(void))c->stack);
+	const struct ct_begin_plugins plugins = {
+		.stack = (__typeof__(plugins.stack))c->stack,
+		.stacks_begin = (__typeof__(plugins.stacks_begin))c->stacks_begin,
+		.gpu_begin = (__typeof__(plugins.gpu_begin))c->gpu_begin,
+		.stacks_what = c->stacks_what, .gpu_what = c->gpu_what, .sample = c->sample,
+	};
 
-	/* CUPTI would load a libcuda, where there is none yet. */
-	if (rc == CT_ATTACHED || rc == CT_ATTACHED_PARTLY) {
-		if (c->stacks_begin)
-			((__typeof__(cudatrace_stacks_begin) *)c->stacks_begin)(cudatrace_host, c->stacks_what, c->sample);
-		if (c->gpu_begin)
-			c->gpu = !((__typeof__(cudatrace_gpu_begin) *)c->gpu_begin)(c->gpu_what, cudatrace_host);
-	}
-	c->result = rc;
+	c->result = ct_begin_attached(c->options, &plugins, &c->gpu);
 	__atomic_store_n(&c->done, 1u, __ATOMIC_RELEASE);
 }
 

@@ -18,6 +18,7 @@
 #include "base/elf.h"
 #include "base/options.h"
 #include "base/process.h"
+#include "hook/begin.h"
 #include "hook/objects.h"
 #include "hook/table.h"
 #include "include/cudatrace/attach.h"
@@ -190,24 +191,21 @@ static s32 standby_attach(struct ct_standby_page *p, const char *options)
 {
 	const char *gpu_file = option(options, CT_STANDBY_GPU), *stacks_file = option(options, CT_STANDBY_STACKS);
 	void *gpu = gpu_file ? plugin(gpu_file) : NULL, *stacks = stacks_file ? plugin(stacks_file) : NULL;
-	__typeof__(cudatrace_stacks_begin) *stacks_begin;
-	__typeof__(cudatrace_gpu_begin) *gpu_begin;
-	uint32_t (*stack)(void);
-	int rc;
+	struct ct_begin_plugins plugins = {
+		.stacks_what = option(options, CT_STANDBY_STACKS_WHAT), .gpu_what = option(options, CT_STANDBY_GPU_WHAT),
+		.sample = option(options, CT_STANDBY_SAMPLE) != NULL,
+	};
 
 	p->gpu = 0;
 	if (!gpu != !gpu_file || !stacks != !stacks_file)
 		return -8;	/* ENOEXEC */
-	stack = stacks ? (__typeof__(stack))dlsym(stacks, "cudatrace_stack") : NULL;
-	rc = cudatrace_attach(options, stack);
-	if (rc != CT_ATTACHED && rc != CT_ATTACHED_PARTLY)
-		return rc;
-	stacks_begin = stacks ? (__typeof__(stacks_begin))dlsym(stacks, "cudatrace_stacks_begin") : NULL;
-	if (stacks_begin)
-		stacks_begin(cudatrace_host, option(options, CT_STANDBY_STACKS_WHAT), option(options, CT_STANDBY_SAMPLE) != NULL);
-	gpu_begin = gpu ? (__typeof__(gpu_begin))dlsym(gpu, "cudatrace_gpu_begin") : NULL;
-	p->gpu = gpu_begin && !gpu_begin(option(options, CT_STANDBY_GPU_WHAT), cudatrace_host);
-	return rc;
+	if (stacks) {
+		plugins.stack = (__typeof__(plugins.stack))dlsym(stacks, "cudatrace_stack");
+		plugins.stacks_begin = (__typeof__(plugins.stacks_begin))dlsym(stacks, "cudatrace_stacks_begin");
+	}
+	if (gpu)
+		plugins.gpu_begin = (__typeof__(plugins.gpu_begin))dlsym(gpu, "cudatrace_gpu_begin");
+	return ct_begin_attached(options, &plugins, &p->gpu);
 }
 
 static s32 standby_gpu_end(const char *options)
