@@ -108,6 +108,8 @@ static int idle_gpu_state(struct ct_idle *idle, struct ct_idle_process *p,
 	if (e->class->id != CT_CLASS_gpu_state)
 		return 0;
 	p->unsure = state == CT_GPU_STARTED || (p->unsure && state != CT_GPU_COMPLETE);
+	p->complete = state == CT_GPU_COMPLETE ? e->begin : 0;
+	p->went_on = false;
 	/* From the first moment on it is known that the GPU does nothing. */
 	if (state == CT_GPU_STARTED && !p->measured) {
 		idle_measure(idle, p, phases);
@@ -167,9 +169,11 @@ static int idle_event(struct ct_analysis *a, const struct ct_trace_event *e)
 		return 0;
 	if (e->class->layer == CT_LAYER_GPU)
 		return idle_gpu_record(idle, p, phases, e);
-	if (p->measured)
-		return 0;
 	call = idle->calls[e->class->id];
+	if (p->measured) {
+		p->went_on |= p->complete && call == CT_STREAM_SUBMIT;
+		return 0;
+	}
 	success = ct_stream_call_succeeded(e);
 	if (call == CT_STREAM_SUBMIT) {
 		idle_note_launch(p, phases, e);
@@ -222,14 +226,17 @@ static int idle_begin(struct ct_analysis *a)
 	return 0;
 }
 
-/* What is done when its process ends stays done. */
+/* What is done when its process ends, or when it is left, stays done. */
 static int idle_end(struct ct_analysis *a)
 {
 	struct ct_idle *idle = a->state;
 
-	for (unsigned int i = 0; i < idle->processes_count; i++)
-		if (!idle->processes[i].measured || !idle->processes[i].unsure)
-			idle_ends(&idle->processes[i], &a->phases->processes[i], a->phases->processes[i].end);
+	for (unsigned int i = 0; i < idle->processes_count; i++) {
+		struct ct_idle_process *p = &idle->processes[i];
+
+		if (!p->measured || !p->unsure)
+			idle_ends(p, &a->phases->processes[i], p->went_on ? p->complete : a->phases->processes[i].end);
+	}
 	return 0;
 }
 

@@ -32,6 +32,8 @@ struct ct_idle_process {
 	uint64_t waker, waker_begin;		/* op id and begin of the call that ended the last time */
 	uint32_t running;			/* records of the GPU that are open */
 	bool     unsure;			/* behind its last record there may have been more */
+	uint64_t complete;			/* ns: its records ended, with all that there was; 0: not yet */
+	bool     went_on;			/* ... and it launched more */
 };
 
 struct ct_idle {

@@ -26,6 +26,7 @@
 
 #define RANGES_NS	200000000ull	/* between two looks whether a capture range has begun or ended */
 #define GPU_NS		15000000000ull	/* for CUPTI to end */
+#define GPU_LOOK_MS	5
 
 struct running {
 	const struct ct_running *asked;
@@ -219,7 +220,8 @@ static void running_end_gpu(struct running *r, const char *dir)
 		struct ct_registry reg = { 0 };
 		struct ct_error err = { 0 };
 
-		poll(NULL, 0, LOOK_MS);
+		/* Launches meanwhile have no kernels. */
+		poll(NULL, 0, GPU_LOOK_MS);
 		waits = 0;
 		if (!ct_registry_read(&reg, dir, &err))
 			for (unsigned int i = 0; i < r->count; i++) {

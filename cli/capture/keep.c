@@ -533,37 +533,3 @@ int ct_keep_compact(const char *dir, struct ct_error *err)
 	closedir(d);
 	return rc;
 }
-
-static void keep_cut_stream(int dirfd, const char *name, uint64_t until)
-{
-	int fd = openat(dirfd, name, O_RDWR | CT_O_FOREIGN);
-	struct ct_packet head;
-	off_t at = 0;
-
-	if (fd < 0)
-		return;
-	while (pread(fd, &head, sizeof(head), at) == (ssize_t)sizeof(head) && head.magic == CT_MAGIC &&
-	       ct_packet_size_valid(&head) && head.ts_begin <= until)
-		at += (off_t)(head.packet_size / 8);
-	/* An empty stream would be taken for a loss. */
-	if (!at)
-		unlinkat(dirfd, name, 0);
-	else if (ftruncate(fd, at))
-		ct_complain("%s: %s", name, strerror(errno));
-	close(fd);
-}
-
-void ct_keep_cut(const char *dir, uint64_t until)
-{
-	DIR *d = opendir(dir);
-	struct dirent *entry;
-
-	while (d && (entry = readdir(d))) {
-		int kind = ct_stream_kind(entry->d_name);
-
-		if (kind == CT_STREAM_THREAD || (kind == CT_STREAM_GPU && !ct_stream_is_gpu_states(entry->d_name)))
-			keep_cut_stream(dirfd(d), entry->d_name, until);
-	}
-	if (d)
-		closedir(d);
-}

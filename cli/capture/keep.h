@@ -72,9 +72,6 @@ uint64_t ct_keep_trim(struct ct_keep *k, uint64_t written);
 /* May the recorder write @bytes?  Counts them. */
 bool ct_keep_takes(struct ct_keep *k, uint64_t bytes);
 
-/* Drops what began after @until (ns) from the end of a finished trace, in whole packets. */
-void ct_keep_cut(const char *dir, uint64_t until);
-
 /* Moves what is kept to the front of the files of a trace that nobody writes any more. */
 int ct_keep_compact(const char *dir, struct ct_error *err);
 

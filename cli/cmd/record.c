@@ -16,6 +16,7 @@
 #include "cmd/cmd.h"
 #include "base/error.h"
 #include "capture/chosen.h"
+#include "capture/cut.h"
 #include "capture/launch.h"
 #include "capture/machine.h"
 #include "capture/orphan_save.h"
@@ -558,8 +559,8 @@ static int record_running(struct recording *rec)
 		ct_complain("%s", err.text);
 		return record_status(rec, 1);
 	}
-	if (env->flight.end)
-		ct_keep_cut(rec->to.dir, env->flight.end);
+	if (env->range.text && ct_cut(rec->to.dir, env->flight.end, &err))
+		ct_complain("%s", err.text);
 	fprintf(stderr, "cudatrace: trace in %s\n", env->output.dir ? env->output.dir : rec->to.dir);
 	if (!env->output.quiet && ct_summary_print(rec->to.dir, stderr, &err))
 		ct_complain("%s", err.text);

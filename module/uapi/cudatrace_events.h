@@ -355,7 +355,7 @@ enum ct_gpu_collection {
 	CT_GPU_REFUSED	= 0,	/* there will be none */
 	CT_GPU_STARTED	= 1,	/* they are complete from now on */
 	CT_GPU_STOPPED	= 2,	/* there are none from now on: another tool collects them */
-	CT_GPU_COMPLETE	= 3,	/* the process ends, and all that CUPTI had was written */
+	CT_GPU_COMPLETE	= 3,	/* all that CUPTI had was written, and it collects no more */
 };
 
 /*

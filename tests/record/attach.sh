@@ -113,6 +113,11 @@ t_attach_gpu()
 		ok $? "... with the calls that launched them" || grep '"layer":"gpu"' "$dir.jsonl" | head -n 3
 		"$cudatrace" report "$dir" >"$dir.report" 2>&1
 		is $? 0 "... and a report" || cat "$dir.report"
+		# CUPTI ends before the process is left.
+		is "$(tr -s ' \n' ' ' <"$dir.report" | sed -n 's/.*GPU records until [0-9.]* ms only: \([0-9,]*\) launch.* after are missing.*/\1/p' | tr -d ,)" \
+			"$(grep -E '"name":"gpu_state"|"op":"launch"' "$dir.jsonl" | jq -n '[inputs] | (map(select(.details.state == 3)) | .[0].ts_ns) as $over |
+				map(select(.op == "launch" and .ts_ns - (.duration_us * 1000 | round) >= $over)) | length')" \
+			"... which says how many launches come after CUPTI's end" || grep -A 2 'GPU records' "$dir.report"
 	done
 	ended_well attach_gpu
 	is "$(grep -c 'CUPTI collects nothing' "$work/attach_gpu.err")" 2 "CUPTI collects nothing when the process was left" || cat "$work/attach_gpu.err"

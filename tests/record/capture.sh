@@ -111,6 +111,8 @@ t_capture_iterations()
 	ok $? "... the program goes on to its end" || cat "$work/iterations.said"
 	[ "$(jq -s 'map(select(.layer == "gpu" and .op == "exec" and .phase == "E")) | length >= 100' <("$cudatrace" export --format jsonl -o - "$work/trace-iterations" 2>/dev/null))" = true ]
 	ok $? "... with what the GPU did"
+	is "$(jq -s -c '[([.[] | select(.op == "launch" and .phase == "E")] | length), ([.[] | select(.layer == "gpu" and .op == "exec" and .phase == "E")] | length)] | .[0] - .[1]' \
+		<("$cudatrace" export --format jsonl -o - "$work/trace-iterations" 2>/dev/null))" 0 "... for these launches, and nothing else"
 	"$cudatrace" report "$work/trace-iterations" 2>/dev/null | grep -q '^range  *iteration:1500-1600, and what else is in the packets'
 	ok $? "... the summary says it"
 	"$cudatrace" report "$work/trace-iterations" 2>&1 | grep -E 'not recorded|were lost|damaged|is empty'

@@ -38,6 +38,7 @@ static void coverage_starts(struct ct_gpu_cover *p, uint64_t ts)
 		p->started_at = ts;
 	p->begun_at = ts;
 	p->answered = p->submitted;
+	p->after = 0;
 	p->started = true;
 	p->stopped = p->complete = false;
 }
@@ -55,6 +56,8 @@ static int coverage_state(struct ct_gpu_cover *p, const struct ct_trace_event *e
 	p->complete |= state == CT_GPU_COMPLETE;
 	if (state == CT_GPU_STOPPED)
 		p->stopped_at = e->begin;
+	if (state == CT_GPU_COMPLETE)
+		p->complete_at = e->begin;
 	if (state != CT_GPU_STOPPED && state != CT_GPU_REFUSED)
 		return 0;
 	text = ct_record_text(e->record, &len);
@@ -76,6 +79,7 @@ static int coverage_event(struct ct_analysis *a, const struct ct_trace_event *e)
 		if (e->kind == CT_ON_BEGIN || e->kind == CT_ON_INSTANT) {
 			p->submitted++;
 			p->before += !p->started;
+			p->after += p->complete;
 		}
 		return 0;
 	}
@@ -150,7 +154,8 @@ bool ct_gpu_covers(const struct ct_gpu_coverage *c, uint32_t pid, uint64_t begin
 		if (to > from && to - from > (end - begin) / 20)
 			return false;
 	}
-	if (!p || !p->records || (p->before && p->started_at > begin) || (p->stopped && p->stopped_at < end))
+	if (!p || !p->records || (p->before && p->started_at > begin) || (p->stopped && p->stopped_at < end) ||
+	    (p->after && p->complete_at < end))
 		return false;
 	return !p->started || p->complete || p->last + (end - begin) / 20 >= end;
 }
@@ -159,7 +164,8 @@ bool ct_gpu_covers_some(const struct ct_gpu_coverage *c, uint32_t pid, uint64_t 
 {
 	const struct ct_gpu_cover *p = ct_gpu_cover(c, pid);
 
-	if (!p || !p->records || (p->before && p->started_at >= end) || (p->stopped && p->stopped_at <= begin))
+	if (!p || !p->records || (p->before && p->started_at >= end) || (p->stopped && p->stopped_at <= begin) ||
+	    (p->after && p->complete_at <= begin))
 		return false;
 	return !p->started || p->complete || p->last > begin;
 }
@@ -209,6 +215,9 @@ void ct_gpu_cover_text(const struct ct_trace *t, const struct ct_gpu_cover *p, b
 	if (p->stopped)
 		coverage_say(buf, size, "GPU records until %.3f ms only: %s", coverage_ms(t, p->stopped_at),
 			     *why ? why : "the reason is not known");
+	else if (p->after)
+		coverage_say(buf, size, "GPU records until %.3f ms only: %s launch%s and copies after are missing",
+			     coverage_ms(t, p->complete_at), ct_term_count(a, p->after), p->after == 1 ? "" : "es");
 	else if (p->started && !p->complete)
 		coverage_say(buf, size, "GPU records may be missing after %.3f ms: it was killed, left by _exit "
 			     "or exec, or still runs", coverage_ms(t, p->last));

@@ -14,6 +14,7 @@ struct ct_gpu_cover {
 	uint64_t submitted;		/* launches, copies, sets that the program asked for */
 	uint64_t answered;		/* of them, those with a record of the GPU, or of a program before */
 	uint64_t before;		/* of them, before its records of the GPU began */
+	uint64_t after;			/* of them, after these ended: it was left, and went on */
 	uint64_t records;		/* of what the GPU did */
 	uint64_t unjoined;		/* of them, those whose call is not known */
 	uint64_t early;			/* of them, those that begin before their call, which no GPU can */
@@ -21,7 +22,7 @@ struct ct_gpu_cover {
 	uint64_t first, last;		/* ns: begin of the first record, end of the last one */
 	uint64_t uncertainty;		/* ns: of their times; the largest */
 	bool     started, stopped, complete, refused;
-	uint64_t started_at, stopped_at;	/* ns */
+	uint64_t started_at, stopped_at, complete_at;	/* ns */
 	uint64_t begun_at;		/* ns: when it started last, after an exec */
 	uint64_t cuts;			/* programs that called exec with work not recorded yet ... */
 	uint64_t cut_from, cut_to;	/* ... ns: within that time, all of them */

@@ -85,6 +85,8 @@ static void collect_disable_kinds(void)
 static void collect_settle(void)
 {
 	collect_disable_kinds();
+	/* What it launches from now on has no records. */
+	end.when = host->clock();
 	for (int i = 0; i < SETTLE_TICKS; i++) {
 		collect_sleep(ENDING);
 		collect_flush(0);
