@@ -217,6 +217,13 @@ void *ct_analysis_state(const struct ct_analysis *a, const struct ct_analyser *o
 	return found ? found->state : NULL;
 }
 
+const struct ct_track *ct_analysis_track(const struct ct_analysis *a, uint64_t key)
+{
+	const struct ct_track_of *of = ct_keyed_get(&a->engine->spans.tracks, key);
+
+	return of ? of->track : NULL;
+}
+
 static int engine_begin_all(struct ct_engine *e)
 {
 	int rc = 0;

@@ -86,6 +86,9 @@ struct ct_table *ct_analysis_table(struct ct_analysis *a, const char *name, cons
 /* The state of an analyser that this one needs; it has ended already. */
 void *ct_analysis_state(const struct ct_analysis *a, const struct ct_analyser *of);
 
+/* The track of a key (trace/order.h), with the calls that are open now; of a thread it is its tid.  NULL: not seen yet. */
+const struct ct_track *ct_analysis_track(const struct ct_analysis *a, uint64_t key);
+
 /* A moment of a record as CT_CELL_TIME. */
 static inline struct ct_cell ct_moment(const struct ct_analysis *a, uint64_t ts)
 {

@@ -111,8 +111,18 @@ static int spans_begin(struct ct_spans *s, const struct ct_trace_event *e)
 		.op_id = span.op_id, .begin = span.begin, .parent = span.parent, .class = span.class,
 		.track = e->track, .pid = span.pid, .tid = span.tid, .depth = span.depth, .stack = span.stack,
 		.cpu = p->record.cpu, .inside = span.flags, .flags = p->record.flags,
+		.text_len = p->record.text_len, .fields = p->record.fields, .source = p->record.source,
 	};
 	return 0;
+}
+
+/* The record at the entry of a call. */
+static struct ct_record spans_entry(const struct ct_open_call *open)
+{
+	return (struct ct_record){
+		.class = open->class, .fields = open->fields, .pid = open->pid, .tid = open->tid, .cpu = open->cpu,
+		.flags = open->flags, .text_len = open->text_len, .end = open->begin, .source = open->source,
+	};
 }
 
 static int spans_end(struct ct_spans *s, const struct ct_trace_event *e)
@@ -120,6 +130,7 @@ static int spans_end(struct ct_spans *s, const struct ct_trace_event *e)
 	const struct ct_point *p = e->point;
 	bool entry = p->record.flags & CT_F_HAS_BEGIN;
 	struct ct_open_call *open;
+	struct ct_record at_entry;
 	struct ct_span span;
 
 	if (!entry && !(s->orders & CT_SPANS_BY_END))
@@ -133,6 +144,8 @@ static int spans_end(struct ct_spans *s, const struct ct_trace_event *e)
 	if (open) {
 		/* What was around it when it began. */
 		span.parent = open->parent;
+		at_entry = spans_entry(open);
+		span.entry = &at_entry;
 		ct_keyed_remove(&s->open, open);
 	}
 	return spans_give(s, &span, entry ? CT_SPANS_BY_END | CT_SPANS_BY_BEGIN : CT_SPANS_BY_END);
@@ -156,19 +169,19 @@ static int spans_leave_calls(struct ct_spans *s)
 	for (size_t i = 0; i < s->open.count && !rc; i++) {
 		const struct ct_open_call *open = &s->open.list[i];
 		const struct ct_spans_class *c = spans_class(s, open->class);
-		struct ct_record record = {
-			.class = open->class, .pid = open->pid, .tid = open->tid, .cpu = open->cpu,
-			.flags = open->flags, .end = open->begin,
-		};
+		struct ct_record entry = spans_entry(open), record = entry;
 		struct ct_span span = {
 			.kind = c->no_frame ? open->class->layer == CT_LAYER_GPU ? CT_SPAN_GPU : CT_SPAN_SWITCH :
 					      CT_SPAN_CALL,
 			.flags = CT_SPAN_UNFINISHED | CT_SPAN_AT_ENTRY | open->inside, .class = open->class, .record = &record,
-			.track = open->track, .pid = open->pid, .tid = open->tid, .depth = open->depth,
-			.op_id = open->op_id, .parent = open->parent, .stack = open->stack, .begin = open->begin, .end = open->begin,
+			.entry = &entry, .track = open->track, .pid = open->pid, .tid = open->tid, .depth = open->depth,
+			.op_id = open->op_id, .parent = open->parent, .stack = open->stack, .begin = open->begin, .end = open->begin, .left = open->left,
 			.category = c->category, .kernel = c->kernel, .api = c->api,
 		};
 
+		/* What it says of a result is not known. */
+		record.fields = NULL;
+		record.text_len = 0;
 		rc = spans_give(s, &span, CT_SPANS_BY_END | CT_SPANS_BY_BEGIN);
 	}
 	return rc;
@@ -252,10 +265,14 @@ static int spans_instant(struct ct_spans *s, const struct ct_spans_class *c, con
 
 /* ------------------------------------------------------------------ pass --- */
 
-/* The innermost open call of a track did not return.  What was inside it is accounted there. */
-static int spans_unreturned(struct ct_spans *s, struct ct_track *track)
+/*
+ * The innermost open call of a track did not return.  What was inside it is accounted there.  @left: ns,
+ * when its thread was outside it, 0: never.
+ */
+static int spans_unreturned(struct ct_spans *s, struct ct_track *track, uint64_t left)
 {
 	struct ct_frame *frame = ct_track_pop(track);
+	struct ct_open_call *open = left ? ct_keyed_get(&s->open, frame->op_id) : NULL;
 	const struct ct_spans_class *c = spans_class(s, frame->class);
 	struct ct_trace_event event = {
 		.kind = CT_ON_UNRETURNED, .class = frame->class, .category = c->category,
@@ -263,6 +280,8 @@ static int spans_unreturned(struct ct_spans *s, struct ct_track *track)
 		.end = frame->begin,
 	};
 
+	if (open)
+		open->left = left;
 	return spans_event(s, c, &event);
 }
 
@@ -273,7 +292,7 @@ static int spans_begin_call(struct ct_spans *s, const struct ct_spans_class *c, 
 
 	/* A call of the program says how many are around it: the ends of others were lost. */
 	while (!rc && !c->kernel && p->depth < SPANS_DEPTH && event->track->depth > p->depth)
-		rc = spans_unreturned(s, event->track);
+		rc = spans_unreturned(s, event->track, p->ts);
 	if (!rc)
 		rc = spans_event(s, c, event);
 	if (!rc && c->spans)
@@ -304,7 +323,7 @@ static int spans_leave(struct ct_spans *s, struct ct_trace_event *event)
 	/* Its begin was lost: then nothing is known to be inside it. */
 	if (at) {
 		while (track->depth > at) { /* their ends were lost */
-			rc = spans_unreturned(s, track);
+			rc = spans_unreturned(s, track, event->point->ts);
 			if (rc)
 				return rc;
 		}
@@ -375,7 +394,7 @@ static int spans_finish(struct ct_spans *s)
 
 	for (size_t i = 0; i < s->tracks.count && !rc; i++)
 		while (s->tracks.list[i].track->depth && !rc)
-			rc = spans_unreturned(s, s->tracks.list[i].track);
+			rc = spans_unreturned(s, s->tracks.list[i].track, 0);
 	if (!rc)
 		rc = spans_leave_calls(s);
 	for (size_t i = 0; i < s->tracks.count && !rc; i++)

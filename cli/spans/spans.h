@@ -89,6 +89,8 @@ struct ct_span {
 	 * never returned only class, pid, tid, cpu and flags are set, and fields is NULL.
 	 */
 	const struct ct_record *record;
+	/* The record at its entry, if that is in the trace; valid as long, with fields.  Else NULL. */
+	const struct ct_record *entry;
 	/* Calls around it are among its frames; not those of a call without an end that comes last. */
 	const struct ct_track *track;
 	const struct ct_cause *cause;	/* of the GPU's work, where it is known; else NULL */
@@ -105,6 +107,7 @@ struct ct_span {
 	uint32_t stack;
 	uint64_t begin, end;		/* ns; end is begin where there is none */
 	uint64_t duration, self;	/* ns; 0: not known */
+	uint64_t left;			/* ns: of a call without an end, when its thread was seen outside it; 0: never */
 	unsigned int category;		/* as in struct ct_trace_event */
 	bool     kernel, api;		/* the same */
 };
@@ -135,13 +138,17 @@ struct ct_totals {
 
 /* A call that was recorded at its entry and has not ended. */
 struct ct_open_call {
-	uint64_t op_id, begin, parent;
+	uint64_t op_id, begin, parent, left;
 	const struct ct_class *class;
 	struct ct_track *track;
 	uint32_t pid, tid, depth, stack;
 	int32_t  cpu;
 	unsigned int inside;		/* CT_SPAN_NESTED, CT_SPAN_INNER_IOCTL */
-	uint8_t  flags;			/* of the record */
+	/* Of the record, whose fields stay mapped. */
+	uint8_t  flags;
+	uint16_t text_len;
+	const uint8_t *fields;
+	const struct ct_source *source;
 };
 
 /* A pass.  The caller sets what is above the line, and zeros. */

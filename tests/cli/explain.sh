@@ -134,6 +134,23 @@ t_call_tree()
 	ok $? "a call that never returned"
 	"$plain" explain --call 4 "$work/begin" 2>/dev/null | grep -q '^its begin was lost'
 	ok $? "a call whose begin was lost"
+	# Calls behind one whose end was lost are not in it; what is inside another one is.
+	generate noends
+	is "$("$plain" explain --call 1 --format json "$work/noends" 2>/dev/null | jq -c '[.call_tree[] | [.Depth, .Name, ."Self (ns)", .State]], [.call_time[]."Total Time (ns)"]')" \
+		'[[0,"cuStreamSynchronize",10000,"no end"]]
+[10000]' "a call whose end was lost lasts until its thread was outside it"
+	is "$("$plain" explain --call 3 --format json "$work/noends" 2>/dev/null | jq -c '[.call_tree[] | [.Depth, .Name, ."Self (ns)", .State]]')" \
+		'[[0,"cuMemAlloc",2000,null],[1,"nvidia_ioctl",10000,"no end"]]' "inside another call, until that ended"
+	is "$("$plain" explain --at 0.02 --format json "$work/noends" 2>/dev/null | jq -c '[.[] | [.What, .Name]]')" \
+		'[["open","cuLaunchKernel"],["next","cuMemAlloc"]]' "a moment after it: it is not open"
+	is "$("$plain" explain --at 0.00001 --format json "$work/begin" 2>/dev/null | jq -c '[.[] | select(.Tid == 12) | [.What, ."Op ID", ."Begin (ns)", ."End (ns)", .Detail]]')" \
+		'[["open",4,-8,20,"handle 0x1"]]' "a moment: a call whose begin was lost is open"
+	# A call that queues something, by itself; work of the GPU is no interrupt.
+	is "$("$plain" explain --call 5 --format json "$work/layers" 2>/dev/null | jq -c '[.call_tree[] | [.Name, .Layer]]')" \
+		'[["nv_kthread_q_schedule_q_item","kernel"],["os_execute_work_item","later"]]' "what the call itself queued"
+	generate joined
+	is "$("$plain" explain --call 6 --format json "$work/joined" 2>/dev/null | jq -c '[.call_tree[] | [.Name, .Depth, .Layer]]')" \
+		'[["gpu_kernel",0,"gpu"]]' "work of the GPU, which is inside no other"
 	"$plain" explain --call 1 "$work/left" 2>/dev/null | grep -q 'it was left .* that was noticed 800.00 us later'
 	ok $? "a call that was left"
 	"$plain" explain --slowest 1 "$work/left" 2>/dev/null | grep -q '^cuMemAlloc: call 2 '

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * See call_collect.h.  Must never keep more than the limits of a tree, however long its call is.
+ * See call_collect.h.  Spans come where they end: what is inside a call before the call itself, whose
+ * time is then its duration without theirs.  Must never keep more than the limits of a tree, however
+ * long its call is.
  */
 #include "explain/calls/call_collect.h"
 
@@ -11,69 +13,91 @@
 #include "explain/calls/call_detail.h"
 #include "explain/calls/call_gpu.h"
 #include "explain/calls/call_nodes.h"
-#include "explain/calls/call_time.h"
 #include "view/term.h"
 
 #define NODES_MAX	(1u << 17)	/* of all trees together */
 #define DEFERRED_MAX	64		/* of a tree */
+#define KEY_INSTANT	(1ull << 63)	/* of a node without an op_id, with its number */
 
-/* ------------------------------------------------------------------- nodes --- */
+#define CT_CALL_PLACE_ROW(id, text)	[CT_PLACE_##id] = text,
+const char *const ct_call_place_text[CT_PLACE_COUNT] = { CT_CALL_PLACES(CT_CALL_PLACE_ROW) };
+#undef CT_CALL_PLACE_ROW
 
-static int collect_fill(struct ct_analysis *a, struct ct_call_node *n,
-			const struct ct_trace_event *e)
+/* A span in a tree: what is around it. */
+struct collect_at {
+	const struct ct_frame *frames;	/* of the thread, from the tree's call on, the outermost first */
+	uint32_t depth;			/* how many */
+	uint64_t within;		/* op_id of what it is directly in */
+	bool interrupt;
+};
+
+/* ------------------------------------------------------------------ places --- */
+
+static enum ct_call_place collect_place_of_class(const struct ct_class *class)
 {
-	char detail[CT_DETAIL_MAX];
-
-	if (e->class->category == CT_CAT_SWITCH)
-		return 0;
-	free(n->detail);
-	n->detail = NULL;
-	if (*ct_call_detail(detail, a->names, e->record)) {
-		n->detail = strdup(detail);
-		if (!n->detail)
-			return -ENOMEM;
+	if (class->layer == CT_LAYER_USER) {
+		switch (class->category) {
+		case CT_CAT_SYSCALL:
+			return CT_PLACE_BETWEEN;
+		case CT_CAT_RUNTIME:
+			return CT_PLACE_RUNTIME;
+		case CT_CAT_SYNC:
+			return CT_PLACE_WAIT;
+		}
+		return CT_PLACE_LIBCUDA;
 	}
-	n->ioctl = e->record->fields && ct_record_is_ioctl(e->record);
-	n->failed = e->kind != CT_ON_BEGIN && e->failed;
-	n->result = n->failed ? ct_name_failure(e->record) : NULL;
-	return 0;
+	switch (class->category) {
+	case CT_CAT_IOCTL:
+		return CT_PLACE_DRIVER_IOCTL;
+	case CT_CAT_MEMORY:
+		return CT_PLACE_DRIVER_MEMORY;
+	case CT_CAT_SCHEDULER:
+		return CT_PLACE_DRIVER_DELAY;
+	case CT_CAT_UVM:
+		return CT_PLACE_DRIVER_UVM;
+	}
+	return CT_PLACE_DRIVER_OTHER;
 }
 
-/* A node for the event inside what is open now; CT_NODE_NONE: that was dropped. */
-static int collect_node(struct ct_analysis *a, struct ct_call_tree *t,
-			const struct ct_trace_event *e, uint32_t *index)
+/* @kernel: calls of the driver were seen in it; else all of an ioctl is the program's view. */
+static enum ct_call_place collect_place(const struct ct_call_tree *t, const struct collect_at *at,
+					const struct ct_class *class, bool kernel)
 {
-	struct ct_call_node *n;
-	int rc;
+	if (class->category == CT_CAT_SWITCH) {
+		/* A call whose begin was lost is not among the frames. */
+		bool sync = t->target.class->category == CT_CAT_SYNC;
 
-	*index = CT_NODE_NONE;
-	if (t->depth && t->stack[t->depth - 1].node == CT_NODE_NONE)
-		return 0;
-	rc = ct_nodes_add(t, index);
-	if (rc)
-		return rc;
-	n = &t->nodes[*index];
-	/* Its parent is open, so it was not dropped. */
-	n->parent = t->depth ? t->stack[t->depth - 1].node : CT_NODE_NONE;
-	n->depth = t->depth < UINT16_MAX ? t->depth : UINT16_MAX;
-	n->op_id = e->point->op_id;
-	n->class = e->class;
-	n->begin = e->begin;
-	n->pid = e->record->pid;
-	n->tid = e->record->tid;
-	n->interrupt = !e->track->tid;
-	n->instant = e->kind == CT_ON_INSTANT;
-	if (e->kind != CT_ON_BEGIN)
-		n->cpu = e->record->cpu;
-	return collect_fill(a, n, e);
+		for (uint32_t i = 0; i < at->depth; i++)
+			sync |= at->frames[i].class->category == CT_CAT_SYNC;
+		return sync ? CT_PLACE_WAIT_OFF : CT_PLACE_OFF;
+	}
+	if (at->interrupt && at->within)
+		return CT_PLACE_INTERRUPT;
+	if (class->layer == CT_LAYER_USER && class->category == CT_CAT_SYSCALL && !kernel)
+		return CT_PLACE_IOCTL;
+	return collect_place_of_class(class);
 }
 
-/* ---------------------------------------------------------------- switches --- */
+/* The node's own time is known: it goes to a place. */
+static void collect_charge(struct ct_call_tree *t, struct ct_call_node *n, enum ct_call_place place, uint64_t ready)
+{
+	ready = ready < n->self ? ready : n->self;
+	t->place_counts[place]++;
+	t->place_counts[CT_PLACE_READY] += ready > 0;
+	t->places[CT_PLACE_READY] += ready;
+	if (n->abandoned) {
+		place = CT_PLACE_LEFT;
+		t->place_counts[place]++;
+	}
+	n->place = place;
+	t->places[place] += n->self - ready;
+}
+
+/* ----------------------------------------------------------------- details --- */
 
 static void collect_thread(const struct ct_analysis *a, uint32_t tid, char *buf, unsigned int size)
 {
-	const struct ct_call_trees *s = a->state;
-	const struct ct_call_thread *thread = ct_keyed_get(&s->tids, tid);
+	const struct ct_track *thread = ct_analysis_track(a, tid);
 	char name[64];
 
 	if (thread)
@@ -84,323 +108,385 @@ static void collect_thread(const struct ct_analysis *a, uint32_t tid, char *buf,
 }
 
 /* Why the thread left its CPU, who ran instead, who woke it. */
-static int collect_switch(struct ct_analysis *a, struct ct_call_node *n,
-			  const struct ct_trace_event *e)
+static void collect_switch(const struct ct_analysis *a, const struct ct_span *s, char text[CT_DETAIL_MAX])
 {
-	char other[112] = "", waker[112], ready[CT_TERM_TEXT], text[CT_DETAIL_MAX], *old = n->detail;
-	uint32_t state = ct_record_quick(e->record, CT_QUICK_STATE), tid;
-	uint64_t runnable;
+	char other[112] = "nothing", waker[112] = "an interrupt", ready[CT_TERM_TEXT];
+	bool begun = s->entry && s->entry->fields;
+	uint32_t state = ct_record_quick(begun ? s->entry : s->record, CT_QUICK_STATE), tid;
+	uint64_t runnable = ct_record_quick(s->record, CT_QUICK_RUNNABLE);
+	size_t used;
 
-	if (e->kind == CT_ON_BEGIN) {
-		tid = ct_record_quick(e->record, CT_QUICK_OTHER);
-		if (tid)
-			collect_thread(a, tid, other, sizeof(other));
-		/* A record of the end alone says who ran before, which may be another thread. */
-		if (e->point->entry)
-			snprintf(text, sizeof(text), "%s; then ran %s",
-				 !state ? "preempted" : state & 2 ? "asleep, uninterruptible" : "asleep",
-				 tid ? other : "nothing");
-		else
-			snprintf(text, sizeof(text), "%s", state ? "asleep" : "preempted");
-	} else {
-		tid = ct_record_quick(e->record, CT_QUICK_WAKER);
-		runnable = ct_record_quick(e->record, CT_QUICK_RUNNABLE);
+	used = snprintf(text, CT_DETAIL_MAX, "%s%s", state ? "asleep" : "preempted",
+			begun && state & 2 ? ", uninterruptible" : "");
+	/* A record of the end alone says who ran before, which may be another thread. */
+	tid = begun ? ct_record_quick(s->entry, CT_QUICK_OTHER) : 0;
+	if (tid)
+		collect_thread(a, tid, other, sizeof(other));
+	if (begun)
+		used += snprintf(text + used, CT_DETAIL_MAX - used, "; then ran %s", other);
+	if (s->flags & CT_SPAN_UNFINISHED || !ct_record_quick(s->record, CT_QUICK_STATE))
+		return;
+	tid = ct_record_quick(s->record, CT_QUICK_WAKER);
+	if (tid)
 		collect_thread(a, tid, waker, sizeof(waker));
-		snprintf(text, sizeof(text), "%s%s%s%s%s", old ? old : state ? "asleep" : "preempted",
-			 !state ? "" : "; woken by ",
-			 !state ? "" : tid ? waker : "an interrupt",
-			 runnable && state ? "; ready for " : "",
-			 runnable && state ? ct_term_ns(ready, runnable) : "");
-	}
-	n->detail = strdup(text);
-	free(old);
-	return n->detail ? 0 : -ENOMEM;
+	used += snprintf(text + used, CT_DETAIL_MAX - used, "; woken by %s", waker);
+	if (runnable)
+		snprintf(text + used, CT_DETAIL_MAX - used, "; ready for %s", ct_term_ns(ready, runnable));
+}
+
+/* Adds a span's node with what its record says; of a call without an end what it said at its entry. */
+static int collect_add(struct ct_analysis *a, struct ct_call_tree *t, const struct ct_span *s, struct ct_call_node *n)
+{
+	bool unfinished = s->flags & CT_SPAN_UNFINISHED, is_switch = s->class->category == CT_CAT_SWITCH;
+	const struct ct_record *r = unfinished && s->entry ? s->entry : s->record;
+	char detail[CT_DETAIL_MAX];
+	int rc;
+
+	n->key = s->op_id ? s->op_id : KEY_INSTANT | s->number;
+	n->op_id = s->op_id;
+	n->class = s->class;
+	n->begin = s->begin;
+	n->entered = s->entry ? s->entry->end : s->begin;
+	n->pid = s->record->pid;
+	n->tid = s->record->tid;
+	n->cpu = unfinished ? CT_NO_CPU : s->record->cpu;
+	n->instant = s->kind == CT_SPAN_INSTANT;
+	n->duration = n->instant ? 0 : s->left > n->entered ? s->left - n->entered : s->duration;
+	n->returned = !n->instant && !unfinished;
+	n->abandoned = s->flags & CT_SPAN_ABANDONED;
+	n->begin_lost = s->flags & CT_SPAN_BEGIN_LOST;
+	n->ioctl = !is_switch && r->fields && ct_record_is_ioctl(r);
+	n->failed = !is_switch && !unfinished && s->flags & CT_SPAN_FAILED;
+	n->result = n->failed ? ct_name_failure(s->record) : NULL;
+	*detail = 0;
+	if (is_switch && !n->instant)
+		collect_switch(a, s, detail);
+	else if (!is_switch)
+		ct_call_detail(detail, a->names, r);
+	n->detail = *detail ? strdup(detail) : NULL;
+	rc = *detail && !n->detail ? -ENOMEM : ct_nodes_add(t, n);
+	if (rc)
+		free(n->detail);
+	return rc;
 }
 
 /* ------------------------------------------------------------ deferred work --- */
 
-/* A call that queues an item is remembered by it, one that runs an item is looked up. */
-static int collect_queued(struct ct_call_tree *t, const struct ct_trace_event *e, uint32_t node)
+/* A call that queues an item is remembered by it when it begins: the item may run before it ends. */
+static int collect_queued(struct ct_call_tree *t, const struct ct_trace_event *e)
 {
-	uint64_t address = e->kernel && e->class->category == CT_CAT_SCHEDULER ?
-			   ct_record_quick(e->record, CT_QUICK_ITEM) : 0;
+	uint64_t address = ct_record_quick(e->record, CT_QUICK_ITEM);
 	struct ct_call_item *item;
 
-	if (!address || node == CT_NODE_NONE || t->items.count >= DEFERRED_MAX)
+	if (!address || t->items.count >= DEFERRED_MAX)
 		return 0;
 	item = ct_keyed_put(&t->items, address);
 	if (!item)
 		return -ENOMEM;
-	item->node = node + 1;
+	item->op_id = e->point->op_id;
 	item->begin = e->begin;
 	return 0;
 }
 
-static int collect_deferred(struct ct_analysis *a, struct ct_call_tree *t,
-			    const struct ct_trace_event *e)
+static int collect_deferred(struct ct_analysis *a, struct ct_call_tree *t, const struct ct_span *s)
 {
-	uint64_t address;
+	struct ct_call_node n = { .deferred = true, .self = s->self };
 	struct ct_call_item *item;
-	struct ct_call_node *n;
-	uint32_t parent, index;
+	uint64_t address;
 	int rc;
 
-	if (!e->kernel || e->kind != CT_ON_END || e->class->category == CT_CAT_SWITCH)
+	if (!s->kernel || !(s->flags & CT_SPAN_TIMED) || s->kind == CT_SPAN_SWITCH)
 		return 0;
 	/* Somebody else queues an item at the same address: what runs now is not the call's. */
-	address = ct_record_quick(e->record, CT_QUICK_ITEM);
+	address = ct_record_quick(s->record, CT_QUICK_ITEM);
 	item = address ? ct_keyed_get(&t->items, address) : NULL;
-	if (item && e->track->key != t->target.key && e->begin >= item->begin) {
+	if (item && s->track->key != t->target.key && s->begin >= item->begin) {
 		ct_keyed_remove(&t->items, item);
 		return 0;
 	}
-	if (e->class->category != CT_CAT_SCHEDULER && e->class->category != CT_CAT_INTERRUPT)
+	if (s->class->category != CT_CAT_SCHEDULER && s->class->category != CT_CAT_INTERRUPT)
 		return 0;
-	address = ct_record_quick(e->record, CT_QUICK_ARG0);
+	address = ct_record_quick(s->record, CT_QUICK_ARG0);
 	item = address ? ct_keyed_get(&t->items, address) : NULL;
-	if (!item || e->begin < item->begin)
+	if (!item || s->begin < item->begin)
 		return 0;
-	if (!item->node) {
-		ct_keyed_remove(&t->items, item);
-		return 0;
-	}
-	/* That may drop the call that queued the item. */
-	rc = ct_nodes_add(t, &index);
-	if (rc)
-		return rc;
-	item = ct_keyed_get(&t->items, address);
-	parent = item ? item->node : 0;
-	n = &t->nodes[index];
-	if (item)
-		ct_keyed_remove(&t->items, item);
-	if (!parent) {
-		t->count--;
-		return 0;
-	}
-	*n = (struct ct_call_node){
-		.op_id = e->point->op_id, .begin = e->begin, .duration = e->duration, .self = e->self,
-		.class = e->class, .parent = parent - 1, .pid = e->record->pid, .tid = e->record->tid,
-		.cpu = e->record->cpu, .depth = t->nodes[parent - 1].depth + 1, .returned = true,
-		.deferred = true,
-	};
-	return collect_fill(a, n, e);
+	n.within = item->op_id;
+	rc = collect_add(a, t, s, &n);
+	if (!rc)
+		ct_keyed_remove(&t->items, ct_keyed_get(&t->items, address));
+	return rc;
 }
 
 /* --------------------------------------------------------------- meanwhile --- */
 
-static void collect_cpu(struct ct_call_tree *t, const struct ct_trace_event *e)
+static void collect_cpu(struct ct_call_tree *t, const struct ct_record *r)
 {
-	int32_t cpu = e->record->cpu;
-
-	if (cpu >= 0 && cpu < (int)sizeof(t->cpus) * 8 && (e->kind != CT_ON_BEGIN || e->point->entry))
-		t->cpus[cpu / 64] |= 1ull << cpu % 64;
+	if (r && r->cpu >= 0 && r->cpu < (int)sizeof(t->cpus) * 8)
+		t->cpus[r->cpu / 64] |= 1ull << r->cpu % 64;
 }
 
 /* An interrupt that did not interrupt the call's thread. */
-static int collect_meanwhile(struct ct_call_tree *t, const struct ct_trace_event *e)
+static int collect_meanwhile(struct ct_call_tree *t, const struct ct_span *s)
 {
-	int32_t cpu = e->record->cpu;
+	int32_t cpu = s->record->cpu;
 	struct ct_call_meanwhile *m;
 
-	if (e->kind != CT_ON_END || !e->timed || e->track->depth || e->begin < t->target.begin ||
+	if (s->kind != CT_SPAN_CALL || !(s->flags & CT_SPAN_TIMED) || s->track->depth || s->begin < t->target.begin ||
 	    cpu < 0 || cpu >= (int)sizeof(t->cpus) * 8)
 		return 0;
-	m = ct_keyed_put(&t->meanwhile, (uint64_t)(uint32_t)cpu << 16 | e->class->id);
+	m = ct_keyed_put(&t->meanwhile, (uint64_t)(uint32_t)cpu << 16 | s->class->id);
 	if (!m)
 		return -ENOMEM;
-	m->class = e->class;
+	m->class = s->class;
 	m->cpu = cpu;
 	m->count++;
-	m->ns += e->duration;
+	m->ns += s->duration;
 	return 0;
 }
 
-/* -------------------------------------------------------------- the events --- */
+/* ------------------------------------------------------------------- inside --- */
 
-static int collect_start(struct ct_analysis *a, struct ct_call_tree *t,
-			 const struct ct_trace_event *e)
+/* What is around a span or an event of the tree's thread, or of an interrupt of it; false: the call is not. */
+static bool collect_inside(const struct ct_analysis *a, const struct ct_call_tree *t, const struct ct_track *track,
+			   const struct ct_record *r, uint64_t begin, struct collect_at *at)
 {
-	struct ct_trace_event root = *e;
-	uint32_t index;
-	int rc;
+	const struct ct_call_target *target = &t->target;
+	const struct ct_track *thread = track;
+	uint32_t from = 0;
 
-	for (uint32_t i = 0; i < e->track->depth; i++, t->around_count++)
-		if (i < CT_CALL_AROUND)
-			t->around[i] = (struct ct_call_around){ e->track->frames[i].op_id,
-								e->track->frames[i].class };
-	t->called_from = e->track->depth ? e->track->frames[0].stack : e->point->stack;
-	t->last = t->target.begin;
-	t->collecting = true;
-	if (e->point->op_id == t->target.op_id) {
-		rc = collect_node(a, t, e, &index);
-		if (rc || e->kind == CT_ON_INSTANT) {
-			t->collecting = false;
-			t->done = true;
-			return rc;
-		}
-		t->nodes[index].begin_lost = t->target.begin_lost;
-		return ct_calltime_push(t, e, index);
+	*at = (struct collect_at){ .interrupt = ct_track_is_interrupts(track->key) };
+	if (track->key != target->key) {
+		if (!at->interrupt || !r->tid || r->tid != target->tid)
+			return false;
+		thread = ct_analysis_track(a, target->key);
 	}
-	/* Its begin was lost.  This event is the first one inside it. */
-	rc = ct_nodes_add(t, &index);
-	if (rc)
-		return rc;
-	t->nodes[index].op_id = t->target.op_id;
-	t->nodes[index].class = t->target.class;
-	t->nodes[index].begin = t->target.begin;
-	t->nodes[index].pid = t->target.pid;
-	t->nodes[index].tid = t->target.tid;
-	t->nodes[index].begin_lost = true;
-	root.class = t->target.class;
-	root.begin = t->target.begin;
-	rc = ct_calltime_push(t, &root, index);
-	t->stack[0].op_id = t->target.op_id;
-	return rc;
-}
-
-/* The end of a call whose begin was lost.  What was inside it stands in front of it already. */
-static int collect_begin_lost(struct ct_analysis *a, struct ct_call_tree *t,
-			      const struct ct_trace_event *e)
-{
-	bool alone = t->nodes[t->count - 1].begin <= e->begin;
-	struct ct_call_node *n;
-	uint32_t index;
-	int rc = collect_node(a, t, e, &index);
-
-	if (rc || index == CT_NODE_NONE)
-		return rc;
-	n = &t->nodes[index];
-	n->begin_lost = true;
-	n->returned = true;
-	n->duration = e->duration;
-	if (e->class->category == CT_CAT_SWITCH)
-		rc = collect_switch(a, n, e);
-	/* With nothing inside it, its time is known to be its own. */
-	if (!rc && alone)
-		ct_calltime_claim(t, e, index);
-	return rc;
-}
-
-static int collect_end_call(struct ct_analysis *a, struct ct_call_tree *t,
-			    const struct ct_trace_event *e)
-{
-	struct ct_call_node *n;
-	uint32_t at, index;
-	int rc = 0;
-
-	for (at = t->depth; at > 0; at--)
-		if (t->stack[at - 1].op_id == e->point->op_id && t->stack[at - 1].class == e->class)
-			break;
-	if (!at && e->begin <= t->target.begin && !e->point->begin_lost) {
-		/* A call around it is over. */
-		while (t->depth && !rc)
-			rc = ct_calltime_pop(t, e, true);
-		t->end_lost = true;
-		t->collecting = false;
-		t->done = true;
-		return rc;
-	}
-	if (!at)
-		return collect_begin_lost(a, t, e);
-	while (t->depth > at && !rc)
-		rc = ct_calltime_pop(t, e, true);
-	index = t->stack[at - 1].node;
-	if (index != CT_NODE_NONE && !rc) {
-		n = &t->nodes[index];
-		n->returned = true;
-		n->abandoned = !e->timed;
-		n->begin = e->begin;
-		n->duration = e->duration;
-		n->cpu = e->record->cpu;
-		rc = e->class->category == CT_CAT_SWITCH ? collect_switch(a, n, e) : collect_fill(a, n, e);
-	}
-	if (!rc)
-		rc = ct_calltime_pop(t, e, false);
-	if (at == 1) {
-		t->collecting = false;
-		t->done = true;
-	}
-	return rc;
-}
-
-/* An event of the call's thread, or of an interrupt of this thread. */
-static int collect_inside(struct ct_analysis *a, struct ct_call_tree *t,
-			  const struct ct_trace_event *e)
-{
-	uint32_t index;
-	int rc;
-
-	ct_calltime_charge(t, e->point->ts);
-	collect_cpu(t, e);
-	switch (e->kind) {
-	case CT_ON_BEGIN:
-		rc = collect_node(a, t, e, &index);
-		if (!rc && index != CT_NODE_NONE && e->class->category == CT_CAT_SWITCH)
-			rc = collect_switch(a, &t->nodes[index], e);
-		if (!rc)
-			rc = collect_queued(t, e, index);
-		return rc ? rc : ct_calltime_push(t, e, index);
-	case CT_ON_END:
-		return collect_end_call(a, t, e);
-	}
-	/* Wake-ups and facts about the trace say nothing here that is not said elsewhere. */
-	if (e->class->category == CT_CAT_SWITCH || e->class->category == CT_CAT_TRACER ||
-	    e->class->category == CT_CAT_PROCESS)
-		return 0;
-	t->kernel_calls |= e->kernel;
-	if (t->stack[t->depth - 1].node == CT_NODE_NONE)
-		return 0;
-	return collect_node(a, t, e, &index);
-}
-
-static bool collect_starts(const struct ct_call_tree *t, const struct ct_trace_event *e)
-{
-	if (e->track->key != t->target.key)
+	if (!thread || (target->begin_lost && begin < target->begin))
 		return false;
-	if (t->target.begin_lost)
-		return e->point->ts >= t->target.begin && e->begin >= t->target.begin;
-	return e->kind != CT_ON_END && e->point->op_id == t->target.op_id;
+	while (from < thread->depth && thread->frames[from].op_id != target->op_id &&
+	       !(target->begin_lost && thread->frames[from].begin >= target->begin))
+		from++;
+	if (from == thread->depth && !target->begin_lost)
+		return false;
+	at->frames = thread->frames + from;
+	at->depth = thread->depth - from;
+	at->within = track != thread && track->depth ? track->frames[track->depth - 1].op_id :
+		     at->depth ? at->frames[at->depth - 1].op_id : target->op_id;
+	return true;
 }
 
-static int collect_tree(struct ct_analysis *a, struct ct_call_tree *t,
-			const struct ct_trace_event *e)
+/* A call without an end, which comes last, or one that is known to have none.  Its time: collect_lost(). */
+static int collect_unfinished(struct ct_analysis *a, struct ct_call_tree *t, const struct ct_span *s, uint64_t within)
 {
-	bool own = e->track->key == t->target.key;
+	const struct ct_call_inner *inside = ct_keyed_get(&t->inner, s->op_id);
+	struct collect_at at = { .within = within, .interrupt = ct_track_is_interrupts(s->track->key) };
+	struct ct_call_node n = { .within = within, .interrupt = at.interrupt };
+
+	n.place = collect_place(t, &at, s->class, inside && inside->kernel);
+	t->place_counts[n.place]++;
+	return collect_add(a, t, s, &n);
+}
+
+/* A call was seen, by its begin or by its end. */
+static int collect_seen(struct ct_call_tree *t, const struct ct_class *class, const struct collect_at *at, uint64_t ns)
+{
+	bool kernel = class->layer != CT_LAYER_USER && class->category != CT_CAT_SWITCH && !at->interrupt;
+	struct ct_call_inner *in;
+
+	t->kernel_calls |= kernel;
+	t->user_ioctls |= class->layer == CT_LAYER_USER && class->category == CT_CAT_SYSCALL;
+	if (!at->within || !(ns || kernel))
+		return 0;
+	in = ct_keyed_put(&t->inner, at->within);
+	if (!in)
+		return -ENOMEM;
+	in->ns += ns;
+	in->kernel |= kernel;
+	return 0;
+}
+
+/* What ended, or an instant. */
+static int collect_ended(struct ct_analysis *a, struct ct_call_tree *t, const struct ct_span *s, const struct collect_at *at)
+{
+	struct ct_call_node n = { .within = at->within, .interrupt = at->interrupt };
+	struct ct_call_inner *inside = s->op_id ? ct_keyed_get(&t->inner, s->op_id) : NULL;
+	uint64_t inner = inside ? inside->ns : 0, took = s->duration;
+	bool kernel = inside && inside->kernel;
+
+	if (s->kind == CT_SPAN_INSTANT) {
+		t->kernel_calls |= s->kernel;
+		return collect_add(a, t, s, &n);
+	}
+	/* What was inside a call whose begin was lost stands in front of it already. */
+	if (s->flags & CT_SPAN_BEGIN_LOST && at->within && t->newest > s->begin)
+		took = 0;
+	n.self = took > inner ? took - inner : 0;
+	n.abandoned = s->flags & CT_SPAN_ABANDONED;
+	if (took || !s->duration)
+		collect_charge(t, &n, collect_place(t, at, s->class, kernel),
+			       s->kind == CT_SPAN_SWITCH ? ct_record_quick(s->record, CT_QUICK_RUNNABLE) : 0);
+	if (inside)
+		ct_keyed_remove(&t->inner, inside);
+	if (collect_seen(t, s->class, at, took))
+		return -ENOMEM;
+	return collect_add(a, t, s, &n);
+}
+
+static void collect_around(struct ct_call_tree *t, const struct ct_track *track, uint32_t stack)
+{
+	for (uint32_t i = 0; i < track->depth; i++, t->around_count++)
+		if (i < CT_CALL_AROUND)
+			t->around[i] = (struct ct_call_around){ track->frames[i].op_id, track->frames[i].class };
+	t->called_from = track->depth ? track->frames[0].stack : stack;
+}
+
+static int collect_root(struct ct_analysis *a, struct ct_call_tree *t, const struct ct_span *s)
+{
+	struct collect_at at = { .interrupt = ct_track_is_interrupts(s->track->key) };
+
+	t->end_lost = s->left;
+	if (s->flags & CT_SPAN_UNFINISHED)
+		return collect_unfinished(a, t, s, 0);
+	t->done = true;
+	/* Of others this is known since they began. */
+	if (s->flags & CT_SPAN_BEGIN_LOST || s->kind == CT_SPAN_INSTANT)
+		collect_around(t, s->track, s->stack);
+	return collect_ended(a, t, s, &at);
+}
+
+static bool collect_says_nothing(const struct ct_span *s)
+{
+	/* Wake-ups and facts about the trace say nothing here that is not said elsewhere. */
+	return s->kind == CT_SPAN_INSTANT && (s->class->category == CT_CAT_SWITCH || s->class->category == CT_CAT_TRACER ||
+					      s->class->category == CT_CAT_PROCESS);
+}
+
+static int collect_tree(struct ct_analysis *a, struct ct_call_tree *t, const struct ct_span *s)
+{
+	bool own = s->track->key == t->target.key;
+	struct collect_at at;
 	int rc = 0;
 
 	if (t->items.count)
-		rc = collect_deferred(a, t, e);
-	if (rc || t->done)
+		rc = collect_deferred(a, t, s);
+	if (rc)
 		return rc;
-	if (!t->collecting) {
-		if (!collect_starts(t, e))
-			return 0;
-		rc = collect_start(a, t, e);
-		/* Of a call whose begin was lost this was the first event inside, or its own end. */
-		return rc || t->done || e->kind == CT_ON_BEGIN ? rc : collect_inside(a, t, e);
+	if (s->op_id && s->op_id == t->target.op_id) {
+		collect_cpu(t, s->record);
+		collect_cpu(t, s->entry);
+		return collect_root(a, t, s);
 	}
-	if (own || (!e->track->tid && e->record->tid && e->record->tid == t->target.tid))
-		return collect_inside(a, t, e);
-	return e->track->tid ? 0 : collect_meanwhile(t, e);
+	/* Those that come last have no frames around them. */
+	if (s->flags & CT_SPAN_UNFINISHED && s->entry)
+		return s->parent && (s->parent == t->target.op_id || ct_keyed_get(&t->nodes, s->parent)) ?
+		       collect_unfinished(a, t, s, s->parent) : 0;
+	if (t->done)
+		return 0;
+	if (collect_inside(a, t, s->track, s->record, s->begin, &at)) {
+		collect_cpu(t, s->record);
+		collect_cpu(t, s->entry);
+		t->until = s->end > t->until ? s->end : t->until;
+		if (collect_says_nothing(s))
+			return 0;
+		rc = s->flags & CT_SPAN_UNFINISHED ? collect_unfinished(a, t, s, at.within) : collect_ended(a, t, s, &at);
+		t->newest = s->begin;
+		return rc;
+	}
+	if (!own)
+		return ct_track_is_interrupts(s->track->key) ? collect_meanwhile(t, s) : 0;
+	/* Its thread is not in it any more. */
+	t->done |= !t->target.begin_lost && s->end > t->target.begin;
+	return 0;
 }
+
+static int collect_span(struct ct_analysis *a, const struct ct_span *s)
+{
+	struct ct_call_trees *trees = a->state;
+	int rc = 0;
+
+	if (s->kind == CT_SPAN_RANGE)
+		return 0;
+	for (uint32_t i = 0; i < trees->count && !rc; i++)
+		rc = collect_tree(a, &trees->list[i], s);
+	return rc;
+}
+
+/* ------------------------------------------------------------------- begins --- */
 
 static int collect_event(struct ct_analysis *a, const struct ct_trace_event *e)
 {
-	struct ct_call_trees *s = a->state;
-	struct ct_call_thread *thread;
+	struct ct_call_trees *trees = a->state;
+	bool queues = e->kernel && e->class->category == CT_CAT_SCHEDULER;
+	struct collect_at at;
 	int rc = 0;
 
-	/* Tracks get their indices in the order in which they appear. */
-	if (e->track->index == s->tracks) {
-		s->tracks++;
-		thread = e->track->tid ? ct_keyed_put(&s->tids, e->track->tid) : NULL;
-		if (thread)
-			thread->pid = e->track->pid;
+	for (uint32_t i = 0; i < trees->count && !rc; i++) {
+		struct ct_call_tree *t = &trees->list[i];
+		bool target = e->point->op_id == t->target.op_id;
+
+		if (target)
+			collect_around(t, e->track, e->point->stack);
+		if (t->done)
+			continue;
+		if (!target && !((e->point->entry || queues) &&
+				 collect_inside(a, t, e->track, e->record, e->begin, &at)))
+			continue;
+		t->until = e->point->ts > t->until ? e->point->ts : t->until;
+		if (!target)
+			rc = collect_seen(t, e->class, &at, 0);
+		if (queues && !rc)
+			rc = collect_queued(t, e);
 	}
-	for (uint32_t i = 0; i < s->count && !rc; i++)
-		if (!s->list[i].done || s->list[i].items.count)
-			rc = collect_tree(a, &s->list[i], e);
 	return rc;
+}
+
+/* --------------------------------------------------------------------- end --- */
+
+/*
+ * A call without an end took at most until its thread was outside it.  Nobody knows what its thread did
+ * then; the call that it is in did not.
+ */
+static void collect_lost(struct ct_call_tree *t)
+{
+	for (size_t i = 0; i < t->nodes.count; i++) {
+		struct ct_call_node *n = &t->nodes.list[i], *in = i ? &t->nodes.list[n->parent] : NULL;
+		const struct ct_call_inner *inside = ct_keyed_get(&t->inner, n->key);
+		uint64_t inner = inside ? inside->ns : 0, most = n->duration;
+
+		if (n->instant || n->returned)
+			continue;
+		if (most) {
+			n->place = CT_PLACE_LEFT;
+			t->place_counts[CT_PLACE_LEFT]++;
+		} else {
+			most = t->until > n->entered ? t->until - n->entered : 0;
+		}
+		/* Of the time of what it is in, which is not known to be another's. */
+		if (in && most > in->self + inner)
+			most = in->self + inner;
+		n->self = most > inner ? most - inner : 0;
+		if (in) {
+			most = most < in->self ? most : in->self;
+			t->places[in->place] -= most;
+			in->self -= most;
+		}
+		t->places[n->place] += n->self;
+	}
+}
+
+static int collect_end(struct ct_analysis *a)
+{
+	struct ct_call_trees *s = a->state;
+
+	for (uint32_t i = 0; i < s->count; i++) {
+		struct ct_call_tree *t = &s->list[i];
+
+		ct_nodes_order(t);
+		collect_lost(t);
+		ct_nodes_weigh(t);
+		for (unsigned int k = 0; k < CT_PLACE_COUNT; k++)
+			t->total += t->places[k];
+	}
+	return 0;
 }
 
 static int collect_begin(struct ct_analysis *a)
@@ -420,15 +506,6 @@ static int collect_begin(struct ct_analysis *a)
 	return 0;
 }
 
-static int collect_end(struct ct_analysis *a)
-{
-	struct ct_call_trees *s = a->state;
-
-	for (uint32_t i = 0; i < s->count; i++)
-		ct_nodes_weigh(&s->list[i]);
-	return 0;
-}
-
 static void collect_free(struct ct_analysis *a)
 {
 	struct ct_call_trees *s = a->state;
@@ -437,23 +514,24 @@ static void collect_free(struct ct_analysis *a)
 		struct ct_call_tree *t = &s->list[i];
 
 		ct_nodes_free(t);
-		free(t->stack);
+		ct_keyed_free(&t->inner);
 		ct_keyed_free(&t->meanwhile);
 		ct_keyed_free(&t->items);
 	}
 	free(s->list);
-	ct_keyed_free(&s->tids);
 }
 
 static const struct ct_analyser *const needs[] = { &ct_call_gpu, NULL };
 
 const struct ct_analyser ct_call_collect = {
 	.needs = needs,
-	.on = CT_ON_BEGIN | CT_ON_END | CT_ON_INSTANT,
+	.on = CT_ON_BEGIN,
+	.spans = CT_SPANS_BY_END,
 	.unfiltered = true,
 	.state_size = sizeof(struct ct_call_trees),
 	.begin = collect_begin,
 	.event = collect_event,
+	.span = collect_span,
 	.end = collect_end,
 	.free = collect_free,
 };

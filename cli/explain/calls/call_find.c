@@ -4,39 +4,48 @@
 
 #include <string.h>
 
-static struct ct_call_target find_target(const struct ct_trace_event *e)
+static struct ct_call_target find_target(const struct ct_span *s)
 {
-	return (struct ct_call_target){
-		.op_id = e->point->op_id,
-		.begin = e->begin,
-		.end = e->end,
-		.key = e->track->key,
-		.pid = e->record->pid,
-		.tid = e->track->tid,
-		.class = e->class,
-		.returned = e->kind != CT_ON_BEGIN,
-		.abandoned = e->kind == CT_ON_END && !e->timed,
-		.begin_lost = e->point->begin_lost,
+	bool returned = !(s->flags & CT_SPAN_UNFINISHED);
+	const struct ct_record *r = !returned && s->entry ? s->entry : s->record;
+	struct ct_call_target target = {
+		.op_id = s->op_id,
+		.begin = s->begin,
+		.end = s->end,
+		.key = s->track->key,
+		.pid = s->record->pid,
+		.tid = s->track->tid,
+		.class = s->class,
+		.returned = returned,
+		.abandoned = s->flags & CT_SPAN_ABANDONED,
+		.begin_lost = s->flags & CT_SPAN_BEGIN_LOST,
 	};
+
+	if (r->fields && s->class->fields_count && !strcmp(s->class->name, "cuStreamSynchronize")) {
+		target.stream = ct_record_field(r, 0);
+		/* 1, 2: CU_STREAM_LEGACY, CU_STREAM_PER_THREAD */
+		target.one_stream = target.stream > 2;
+	}
+	return target;
 }
 
 /* ------------------------------------------------------------- by its id --- */
 
-static int find_one_event(struct ct_analysis *a, const struct ct_trace_event *e)
+static int find_one_span(struct ct_analysis *a, const struct ct_span *s)
 {
 	struct ct_call_found *f = a->arg;
 
-	if (e->point->op_id != f->request->op_id)
+	if (s->op_id != f->request->op_id)
 		return 0;
-	f->targets[0] = find_target(e);
+	f->targets[0] = find_target(s);
 	f->count = 1;
 	return 0;
 }
 
 const struct ct_analyser ct_call_find_one = {
-	.on = CT_ON_BEGIN | CT_ON_END | CT_ON_INSTANT,
+	.spans = CT_SPANS_BY_END,
 	.unfiltered = true,
-	.event = find_one_event,
+	.span = find_one_span,
 };
 
 /* ----------------------------------------------------------- the slowest --- */
@@ -64,25 +73,23 @@ static void find_insert(struct ct_call_target *list, unsigned int *count, unsign
 	list[at] = *target;
 }
 
-static int find_slowest_event(struct ct_analysis *a, const struct ct_trace_event *e)
+static int find_slowest_span(struct ct_analysis *a, const struct ct_span *s)
 {
 	struct ct_call_found *f = a->arg;
-	bool outermost = !e->track->depth || f->request->filter.name;
+	bool outermost = !s->parent || f->request->filter.name;
 	struct ct_call_target target;
 
-	/* What is left of an unreturned call is its frame, behind those that are open. */
-	if (e->kind == CT_ON_UNRETURNED) {
-		if (e->api && outermost && !f->unreturned++)
-			f->unreturned_op = e->track->frames[e->track->depth].op_id;
+	if (s->kind != CT_SPAN_CALL || !outermost)
 		return 0;
-	}
-	if (!outermost || !e->timed || e->class->category == CT_CAT_SWITCH)
+	if (s->flags & CT_SPAN_UNFINISHED && s->api && !f->unreturned++)
+		f->unreturned_op = s->op_id;
+	if (!(s->flags & CT_SPAN_TIMED))
 		return 0;
-	target = find_target(e);
+	target = find_target(s);
 	/* Who names ioctl means the program's. */
-	if (e->api || (f->request->filter.name && !e->kernel && e->class->category == CT_CAT_SYSCALL))
+	if (s->api || (f->request->filter.name && !s->kernel && s->class->category == CT_CAT_SYSCALL))
 		find_insert(f->targets, &f->count, f->request->count, &target);
-	else if (e->kernel && e->track->tid)
+	else if (s->kernel && s->track->tid)
 		find_insert(f->driver, &f->driver_count, f->request->count, &target);
 	return 0;
 }
@@ -100,7 +107,7 @@ static int find_slowest_end(struct ct_analysis *a)
 }
 
 const struct ct_analyser ct_call_find_slowest = {
-	.on = CT_ON_END | CT_ON_UNRETURNED,
-	.event = find_slowest_event,
+	.spans = CT_SPANS_BY_END,
+	.span = find_slowest_span,
 	.end = find_slowest_end,
 };

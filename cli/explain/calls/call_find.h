@@ -15,6 +15,8 @@ struct ct_call_target {
 	bool returned;			/* its end is in the trace */
 	bool abandoned;			/* it was left; its end is when that was noticed */
 	bool begin_lost;
+	uint64_t stream;		/* of cuStreamSynchronize: the handle that it waits for ... */
+	bool one_stream;		/* ... which is one stream's, and known */
 };
 
 struct ct_call_found {
@@ -22,7 +24,7 @@ struct ct_call_found {
 	struct ct_call_target targets[CT_CALLS_SLOWEST_MAX];	/* the longest first */
 	unsigned int count;
 	uint64_t unreturned;		/* calls that may be longer than those: they have no end */
-	uint64_t unreturned_op;		/* the first of them, 0: its id is not known */
+	uint64_t unreturned_op;		/* the first of them */
 	bool kernel;			/* of CT_CALL_SLOWEST: no program's call passed, these are the driver's */
 	struct ct_call_target driver[CT_CALLS_SLOWEST_MAX];	/* internal */
 	unsigned int driver_count;

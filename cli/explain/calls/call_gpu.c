@@ -28,8 +28,7 @@ struct gpu_work {
 struct gpu_target {
 	struct gpu_work kept[GPU_KEPT];	/* of a synchronisation a ring */
 	uint64_t count;
-	uint64_t stream;		/* handle that it waits for ... */
-	bool waits, one_stream;		/* ... where that is known */
+	bool waits;
 };
 
 struct gpu_state {
@@ -42,20 +41,19 @@ static bool gpu_is_wait(const struct ct_class *class)
 	return ct_class_is(class, CT_IS_API) && strstr(class->name, "Synchronize");
 }
 
-static int gpu_keep(struct ct_analysis *a, struct gpu_target *g, const struct ct_trace_event *e)
+static int gpu_keep(struct ct_analysis *a, struct gpu_target *g, const struct ct_span *s)
 {
 	struct gpu_work *w = &g->kept[g->count % GPU_KEPT];
-	const struct ct_cause *cause = e->point->cause;
 	char detail[CT_DETAIL_MAX];
 
 	if (g->count++ >= GPU_KEPT && !g->waits)
 		return 0;
 	free(w->detail);
 	*w = (struct gpu_work){
-		.begin = e->begin, .end = e->end, .op_id = cause ? cause->op_id : 0, .class = e->class,
-		.stream = ct_record_gpu_stream(e->record), .gpu = ct_record_quick(e->record, CT_QUICK_GPU),
-		.node = ct_record_has(e->record, CT_QUICK_GRAPH_NODE) ? ct_record_quick(e->record, CT_QUICK_GRAPH_NODE) : 0,
-		.detail = strdup(ct_call_detail(detail, a->names, e->record)),
+		.begin = s->begin, .end = s->end, .op_id = s->parent, .class = s->class,
+		.stream = ct_record_gpu_stream(s->record), .gpu = ct_record_quick(s->record, CT_QUICK_GPU),
+		.node = ct_record_has(s->record, CT_QUICK_GRAPH_NODE) ? ct_record_quick(s->record, CT_QUICK_GRAPH_NODE) : 0,
+		.detail = strdup(ct_call_detail(detail, a->names, s->record)),
 	};
 	return w->detail ? 0 : -ENOMEM;
 }
@@ -68,39 +66,33 @@ static bool gpu_is_of(const struct ct_call_target *t, const struct ct_cause *cau
 }
 
 /* It ran while the call waited, and ended by then; a stream's handle of 0 stands for several. */
-static bool gpu_is_waited_for(const struct ct_call_target *t, const struct gpu_target *g,
-			      const struct ct_trace_event *e)
+static bool gpu_is_waited_for(const struct ct_call_target *t, const struct ct_span *s)
 {
-	const struct ct_cause *cause = e->point->cause;
+	const struct ct_cause *cause = s->cause;
 
-	if (e->record->pid != t->pid || e->end <= t->begin || (t->returned && e->end > t->end) ||
+	if (s->record->pid != t->pid || s->end <= t->begin || (t->returned && s->end > t->end) ||
 	    (cause && cause->begin > t->begin))
 		return false;
-	return !g->one_stream || !cause || !cause->has_stream || cause->stream == g->stream;
+	return !t->one_stream || !cause || !cause->has_stream || cause->stream == t->stream;
 }
 
-static int gpu_event(struct ct_analysis *a, const struct ct_trace_event *e)
+static bool gpu_wants(const struct ct_class *class)
+{
+	return class->layer == CT_LAYER_GPU && class->call;
+}
+
+static int gpu_span(struct ct_analysis *a, const struct ct_span *s)
 {
 	const struct ct_call_found *found = a->arg;
-	struct gpu_state *s = a->state;
+	struct gpu_state *state = a->state;
 	int rc = 0;
 
-	for (unsigned int i = 0; i < s->count && !rc; i++) {
+	for (unsigned int i = 0; i < state->count && !rc; i++) {
 		const struct ct_call_target *t = &found->targets[i];
-		struct gpu_target *g = &s->targets[i];
+		struct gpu_target *g = &state->targets[i];
 
-		if (e->class->layer != CT_LAYER_GPU) {
-			if (e->point->op_id == t->op_id && !strcmp(e->class->name, "cuStreamSynchronize") &&
-			    e->class->fields_count && e->record->fields) {
-				g->stream = ct_record_field(e->record, 0);
-				/* 1, 2: CU_STREAM_LEGACY, CU_STREAM_PER_THREAD */
-				g->one_stream = g->stream > 2;
-			}
-			continue;
-		}
-		if (e->kind == CT_ON_END && e->class->call &&
-		    (g->waits ? gpu_is_waited_for(t, g, e) : gpu_is_of(t, e->point->cause)))
-			rc = gpu_keep(a, g, e);
+		if (g->waits ? gpu_is_waited_for(t, s) : gpu_is_of(t, s->cause))
+			rc = gpu_keep(a, g, s);
 	}
 	return rc;
 }
@@ -135,11 +127,12 @@ static const struct ct_analyser *const needs[] = { &ct_graphs_analyser, NULL };
 
 const struct ct_analyser ct_call_gpu = {
 	.needs = needs,
-	.on = CT_ON_BEGIN | CT_ON_END,
+	.spans = CT_SPANS_BY_END,
+	.wants = gpu_wants,
 	.unfiltered = true,
 	.state_size = sizeof(struct gpu_state),
 	.begin = gpu_begin,
-	.event = gpu_event,
+	.span = gpu_span,
 	.free = gpu_free,
 };
 
@@ -240,7 +233,7 @@ bool ct_call_gpu_add(struct ct_table *table, const struct ct_analysis *a, const 
 	if (g->waits && g->count)
 		ct_table_note(table, "%llu piece%s of work ended while call %llu waited%s%s.",
 			      (unsigned long long)g->count, g->count == 1 ? "" : "s", op,
-			      g->one_stream ? ", in its stream" : "; which of them it waited for is not known",
+			      t->target.one_stream ? ", in its stream" : "; which of them it waited for is not known",
 			      g->count > GPU_KEPT ? "; the last of them are shown" : "");
 	else if (g->waits)
 		ct_table_note(table, "No work of the process ended while call %llu waited.", op);

@@ -1,48 +1,76 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* See call_nodes.h.  Must never hold more nodes than the tree's limit, but for open calls. */
+/* See call_nodes.h.  Must never hold more nodes than the tree's limit, but for what can't be dropped. */
 #include "explain/calls/call_nodes.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/grow.h"
-
 #define RESTS_MAX	(1u << 16)
 
-int ct_nodes_rest(struct ct_call_tree *t, uint32_t parent, const struct ct_class *class,
-		  uint64_t count, uint64_t ns)
+int ct_nodes_rest(struct ct_call_tree *t, uint64_t within, const struct ct_class *class, uint64_t count,
+		  uint64_t ns)
 {
-	uint64_t key = (uint64_t)parent << 16 | class->id;
-	struct ct_call_rest *rest;
+	struct ct_call_rest *rest = ct_keyed_get_pair(&t->rests, within, class ? class->id : UINT64_MAX);
 
-	t->nodes[parent].rest_count += count;
-	t->nodes[parent].rest_ns += ns;
 	/* Beyond the limit they are known as one sum. */
-	if (t->rests.count == RESTS_MAX && !ct_keyed_get(&t->rests, key))
-		return 0;
-	rest = ct_keyed_put(&t->rests, key);
+	if (!rest && t->rests.count >= RESTS_MAX)
+		class = NULL;
+	rest = ct_keyed_put_pair(&t->rests, within, class ? class->id : UINT64_MAX);
 	if (!rest)
 		return -ENOMEM;
-	rest->parent = parent;
 	rest->class = class;
 	rest->count += count;
 	rest->ns += ns;
 	return 0;
 }
 
+/* ----------------------------------------------------------------- order --- */
+
+static int nodes_compare(const void *a, const void *b)
+{
+	const struct ct_call_node *x = a, *y = b;
+
+	if (!x->within != !y->within)
+		return x->within ? 1 : -1;
+	if (x->entered != y->entered)
+		return x->entered < y->entered ? -1 : 1;
+	return x->key < y->key ? -1 : x->key > y->key;
+}
+
+void ct_nodes_order(struct ct_call_tree *t)
+{
+	ct_keyed_sort(&t->nodes, nodes_compare);
+	for (uint32_t i = 0; i < t->nodes.count; i++) {
+		struct ct_call_node *n = &t->nodes.list[i];
+		const struct ct_call_node *in = n->within ? ct_keyed_get(&t->nodes, n->within) : NULL;
+
+		n->parent = in && in < n ? (uint32_t)(in - t->nodes.list) : CT_NODE_NONE;
+		/* Not where its tree is not complete yet. */
+		if (n->parent == CT_NODE_NONE && i && !t->nodes.list[0].within)
+			n->parent = 0;
+		n->depth = n->parent == CT_NODE_NONE ? 0 : t->nodes.list[n->parent].depth;
+		n->depth += n->parent != CT_NODE_NONE && n->depth < UINT16_MAX;
+	}
+}
+
 void ct_nodes_weigh(struct ct_call_tree *t)
 {
-	for (uint32_t i = 0; i < t->count; i++) {
-		struct ct_call_node *n = &t->nodes[i];
+	for (uint32_t i = 0; i < t->nodes.count; i++) {
+		struct ct_call_node *n = &t->nodes.list[i];
 		bool known = n->instant || (n->returned && !n->abandoned);
 
 		n->weight = known && !n->deferred ? n->duration : UINT64_MAX;
 	}
 	/* A node comes behind the one that it is in. */
-	for (uint32_t i = t->count; i-- > 1;)
-		if (t->nodes[i].weight > t->nodes[t->nodes[i].parent].weight)
-			t->nodes[t->nodes[i].parent].weight = t->nodes[i].weight;
+	for (uint32_t i = t->nodes.count; i-- > 0;) {
+		const struct ct_call_node *n = &t->nodes.list[i];
+
+		if (n->parent != CT_NODE_NONE && n->weight > t->nodes.list[n->parent].weight)
+			t->nodes.list[n->parent].weight = n->weight;
+	}
 }
+
+/* ------------------------------------------------------------------ drop --- */
 
 static int nodes_by_weight(const void *a, const void *b)
 {
@@ -54,135 +82,112 @@ static int nodes_by_weight(const void *a, const void *b)
 /* The weight that a quarter of all nodes are not above. */
 static int nodes_threshold(const struct ct_call_tree *t, uint64_t *weight)
 {
-	uint64_t *all = malloc(t->count * sizeof(*all));
+	uint64_t *all = malloc(t->nodes.count * sizeof(*all));
 
 	if (!all)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < t->count; i++)
-		all[i] = t->nodes[i].weight;
-	qsort(all, t->count, sizeof(*all), nodes_by_weight);
-	*weight = all[t->count / 4];
+	for (uint32_t i = 0; i < t->nodes.count; i++)
+		all[i] = t->nodes.list[i].weight;
+	qsort(all, t->nodes.count, sizeof(*all), nodes_by_weight);
+	*weight = all[t->nodes.count / 4];
 	free(all);
 	return 0;
 }
 
-/* The sums of nodes that are gone go with them: they are inside the sums of their parents. */
-static int nodes_move_rests(struct ct_call_tree *t, const uint32_t *moved)
-{
-	CT_KEYED(struct ct_call_rest) old = { .keyed = t->rests.keyed };
-	int rc = 0;
-
-	t->rests.keyed = (struct ct_keyed){ 0 };
-	for (size_t i = 0; i < old.count && !rc; i++) {
-		const struct ct_call_rest *rest = &old.list[i];
-		uint32_t parent = moved[rest->parent];
-
-		if (parent == CT_NODE_NONE)
-			continue;
-		t->nodes[parent].rest_count -= rest->count;
-		t->nodes[parent].rest_ns -= rest->ns;
-		rc = ct_nodes_rest(t, parent, rest->class, rest->count, rest->ns);
-	}
-	ct_keyed_free(&old);
-	return rc;
-}
-
-static void nodes_move_items(struct ct_call_tree *t, const uint32_t *moved)
-{
-	for (size_t i = 0; i < t->items.count; i++) {
-		uint32_t *node = &t->items.list[i].node;
-
-		if (*node)
-			*node = moved[*node - 1] == CT_NODE_NONE ? 0 : moved[*node - 1] + 1;
-	}
-}
-
-/* Which nodes stay, and where; those that are dropped below one that stays go to @sums. */
-static uint32_t nodes_choose(const struct ct_call_tree *t, uint64_t least, uint32_t *moved,
-			     struct ct_call_rest *sums, uint32_t *kept)
-{
-	uint32_t count = 0;
-
-	*kept = 0;
-	for (uint32_t i = 0; i < t->count; i++) {
-		const struct ct_call_node *n = &t->nodes[i];
-
-		if (!i || n->weight > least || n->weight == UINT64_MAX) {
-			moved[i] = (*kept)++;
-			continue;
-		}
-		moved[i] = CT_NODE_NONE;
-		if (moved[n->parent] != CT_NODE_NONE)
-			sums[count++] = (struct ct_call_rest){ 0, moved[n->parent], n->class, 1, n->duration };
-	}
-	return count;
-}
-
-static void nodes_compact(struct ct_call_tree *t, const uint32_t *moved, uint32_t kept)
-{
-	for (uint32_t i = 0; i < t->count; i++) {
-		if (moved[i] == CT_NODE_NONE) {
-			free(t->nodes[i].detail);
-			continue;
-		}
-		if (i)
-			t->nodes[i].parent = moved[t->nodes[i].parent];
-		t->nodes[moved[i]] = t->nodes[i];
-	}
-	t->count = kept;
-	for (uint32_t i = 0; i < t->depth; i++)
-		if (t->stack[i].node != CT_NODE_NONE)
-			t->stack[i].node = moved[t->stack[i].node];
-}
-
-/* Drops the smallest nodes.  A node is never heavier than what it is in, so whole branches go. */
+/*
+ * Drops the smallest nodes.  A node is never heavier than what it is in, so whole branches go, and
+ * with them the sums of what is in them; what is still open has no node yet.
+ */
 static int nodes_drop(struct ct_call_tree *t)
 {
-	uint32_t *moved = malloc(t->count * sizeof(*moved)), kept, count;
-	struct ct_call_rest *sums = malloc(t->count * sizeof(*sums));
+	CT_KEYED(struct ct_call_node) old;
+	CT_KEYED(struct ct_call_rest) rests;
 	uint64_t least = 0;
-	int rc = moved && sums ? 0 : -ENOMEM;
+	int rc;
 
+	ct_nodes_order(t);
 	ct_nodes_weigh(t);
-	if (!rc)
-		rc = nodes_threshold(t, &least);
-	if (!rc) {
-		count = nodes_choose(t, least, moved, sums, &kept);
-		nodes_compact(t, moved, kept);
-		nodes_move_items(t, moved);
-		rc = nodes_move_rests(t, moved);
-		for (uint32_t i = 0; i < count && !rc; i++)
-			rc = ct_nodes_rest(t, sums[i].parent, sums[i].class, 1, sums[i].ns);
-		/* Calls that are still open can't be dropped. */
-		if (kept > t->limit - t->limit / 8)
-			t->limit += t->limit / 2;
+	rc = nodes_threshold(t, &least);
+	if (rc)
+		return rc;
+	old.keyed = t->nodes.keyed;
+	rests.keyed = t->rests.keyed;
+	t->nodes.keyed = t->rests.keyed = (struct ct_keyed){ 0 };
+	for (size_t i = 0; i < old.count; i++) {
+		struct ct_call_node *n = &old.list[i], *kept = NULL;
+		bool stays = n->weight > least || n->weight == UINT64_MAX || !n->within;
+
+		if (stays && !rc) {
+			kept = ct_keyed_put(&t->nodes, n->key);
+			rc = kept ? 0 : -ENOMEM;
+		}
+		if (kept) {
+			*kept = *n;
+			continue;
+		}
+		free(n->detail);
+		/* What it is in was dropped before, or stays, or is still open. */
+		if (!rc && (n->parent == CT_NODE_NONE || ct_keyed_get(&t->nodes, n->within)))
+			rc = ct_nodes_rest(t, n->within, n->class, 1, n->duration);
 	}
-	free(moved);
-	free(sums);
+	for (size_t i = 0; i < rests.count && !rc; i++) {
+		const struct ct_call_rest *rest = &rests.list[i];
+
+		if (ct_keyed_get(&t->nodes, rest->within) || !ct_keyed_get(&old, rest->within))
+			rc = ct_nodes_rest(t, rest->within, rest->class, rest->count, rest->ns);
+	}
+	ct_keyed_free(&old);
+	ct_keyed_free(&rests);
+	if (t->nodes.count > t->limit - t->limit / 8)
+		t->limit += t->limit / 2;
 	return rc;
 }
 
-int ct_nodes_add(struct ct_call_tree *t, uint32_t *index)
+int ct_nodes_add(struct ct_call_tree *t, const struct ct_call_node *node)
 {
-	if (t->count >= t->limit) {
-		int rc = nodes_drop(t);
+	int rc = t->nodes.count >= t->limit ? nodes_drop(t) : 0;
+	struct ct_call_node *n = rc ? NULL : ct_keyed_put(&t->nodes, node->key);
 
-		if (rc)
-			return rc;
-	}
-	if (!ct_room(t->nodes, t->count, t->capacity))
-		return -ENOMEM;
-	*index = t->count++;
-	t->nodes[*index] = (struct ct_call_node){ .parent = CT_NODE_NONE, .cpu = CT_NO_CPU };
+	if (!n)
+		return rc ? rc : -ENOMEM;
+	free(n->detail); /* a trace that numbers two calls alike is damaged */
+	*n = *node;
 	return 0;
+}
+
+/* ------------------------------------------------------------------ sums --- */
+
+static int nodes_by_parent(const void *a, const void *b)
+{
+	const struct ct_call_rest *x = a, *y = b;
+
+	if (x->parent != y->parent)
+		return x->parent < y->parent ? -1 : 1;
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+void ct_nodes_sum(struct ct_call_tree *t)
+{
+	for (size_t i = 0; i < t->rests.count; i++) {
+		struct ct_call_rest *rest = &t->rests.list[i];
+		struct ct_call_node *n = ct_keyed_get(&t->nodes, rest->within);
+
+		/* Of what has no node itself, in a call whose begin was lost. */
+		n = n ? n : t->nodes.list;
+		rest->parent = n - t->nodes.list;
+		n->rest_count += rest->count;
+		n->rest_ns += rest->ns;
+	}
+	if (t->rests.count)
+		qsort(t->rests.list, t->rests.count, sizeof(*t->rests.list), nodes_by_parent);
 }
 
 void ct_nodes_free(struct ct_call_tree *t)
 {
-	for (uint32_t i = 0; i < t->count; i++)
-		free(t->nodes[i].detail);
-	free(t->nodes);
+	for (uint32_t i = 0; i < t->nodes.count; i++)
+		free(t->nodes.list[i].detail);
+	ct_keyed_free(&t->nodes);
 	ct_keyed_free(&t->rests);
-	t->nodes = NULL;
-	t->count = 0;
 }

@@ -5,18 +5,24 @@
 
 #include "explain/calls/call_types.h"
 
-/* Adds an empty node and sets *index.  0 or -ENOMEM. */
-int ct_nodes_add(struct ct_call_tree *t, uint32_t *index);
+/* Adds a node, whose key is new; its strings are the tree's.  0 or -ENOMEM. */
+int ct_nodes_add(struct ct_call_tree *t, const struct ct_call_node *node);
+
+/* Sorts the nodes, and sets the parent and the depth of each. */
+void ct_nodes_order(struct ct_call_tree *t);
 
 /*
- * Sets all weights: the duration, but never less than that of a node inside it; of what has
- * no end, and of what ran elsewhere, the most.
+ * Sets all weights, of nodes in order: the duration, but never less than that of a node inside
+ * it; of what has no end, and of what ran elsewhere, the most.
  */
 void ct_nodes_weigh(struct ct_call_tree *t);
 
-/* Counts a call inside @parent that has no node.  0 or -ENOMEM. */
-int ct_nodes_rest(struct ct_call_tree *t, uint32_t parent, const struct ct_class *class,
-		  uint64_t count, uint64_t ns);
+/* Counts a call inside the node @within that has no node.  0 or -ENOMEM. */
+int ct_nodes_rest(struct ct_call_tree *t, uint64_t within, const struct ct_class *class, uint64_t count,
+		  uint64_t ns);
+
+/* Sorts what was counted by node, largest sums first, and adds it up for each. */
+void ct_nodes_sum(struct ct_call_tree *t);
 void ct_nodes_free(struct ct_call_tree *t);
 
 #endif

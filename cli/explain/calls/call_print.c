@@ -51,14 +51,14 @@ static int print_by_weight(const void *a, const void *b)
 static int print_choose(struct print_tree *p, uint32_t parts)
 {
 	struct ct_call_tree *t = p->t;
-	struct print_weight *list = malloc(t->count * sizeof(*list));
+	struct print_weight *list = malloc(t->nodes.count * sizeof(*list));
 
 	if (!list)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < t->count; i++)
-		list[i] = (struct print_weight){ t->nodes[i].weight, i };
-	qsort(list, t->count, sizeof(*list), print_by_weight);
-	for (uint32_t i = 0; i < t->count && i < parts; i++)
+	for (uint32_t i = 0; i < t->nodes.count; i++)
+		list[i] = (struct print_weight){ t->nodes.list[i].weight, i };
+	qsort(list, t->nodes.count, sizeof(*list), print_by_weight);
+	for (uint32_t i = 0; i < t->nodes.count && i < parts; i++)
 		p->shown[list[i].node] = true;
 	free(list);
 	return 0;
@@ -70,39 +70,27 @@ static int print_link(struct print_tree *p)
 	struct ct_call_tree *t = p->t;
 	int rc = 0;
 
-	for (uint32_t i = 0; i < t->count; i++)
+	for (uint32_t i = 0; i < t->nodes.count; i++)
 		p->child[i] = p->next[i] = CT_NODE_NONE;
-	for (uint32_t i = t->count; i-- > 1 && !rc;) {
-		uint32_t parent = t->nodes[i].parent;
+	for (uint32_t i = t->nodes.count; i-- > 1 && !rc;) {
+		uint32_t parent = t->nodes.list[i].parent;
 
 		if (p->shown[i]) {
 			p->next[i] = p->child[parent];
 			p->child[parent] = i;
 		} else if (p->shown[parent]) {
-			rc = ct_nodes_rest(t, parent, t->nodes[i].class, 1, t->nodes[i].duration);
+			rc = ct_nodes_rest(t, t->nodes.list[parent].key, t->nodes.list[i].class, 1, t->nodes.list[i].duration);
 		}
 	}
 	return rc;
-}
-
-static int print_by_parent(const void *a, const void *b)
-{
-	const struct ct_call_rest *x = a, *y = b;
-
-	if (x->parent != y->parent)
-		return x->parent < y->parent ? -1 : 1;
-	if (x->ns != y->ns)
-		return x->ns > y->ns ? -1 : 1;
-	return x->class->id - y->class->id;
 }
 
 static void print_index_rests(struct print_tree *p)
 {
 	struct ct_call_tree *t = p->t;
 
-	if (t->rests.count)
-		qsort(t->rests.list, t->rests.count, sizeof(*t->rests.list), print_by_parent);
-	for (uint32_t i = 0; i < t->count; i++)
+	ct_nodes_sum(t);
+	for (uint32_t i = 0; i < t->nodes.count; i++)
 		p->rest[i] = CT_NODE_NONE;
 	for (uint32_t i = t->rests.count; i-- > 0;)
 		p->rest[t->rests.list[i].parent] = i;
@@ -148,7 +136,7 @@ static void print_flags(const struct ct_call_node *n, char *buf, size_t size)
 
 static void print_node(const struct print_tree *p, uint32_t index)
 {
-	const struct ct_call_node *n = &p->t->nodes[index];
+	const struct ct_call_node *n = &p->t->nodes.list[index];
 	char text[1024], ns[CT_TERM_TEXT], self[CT_TERM_TEXT], start[48], flags[256];
 	uint64_t root = p->t->target.begin;
 	unsigned int indent = print_indent(p, n->depth);
@@ -180,7 +168,7 @@ static void print_node(const struct print_tree *p, uint32_t index)
 /* "... and 1,204 more calls of os_alloc_mem, 3.20 ms; 12 of 3 other functions, 1.00 us" */
 static void print_rest(const struct print_tree *p, uint32_t index)
 {
-	const struct ct_call_node *n = &p->t->nodes[index];
+	const struct ct_call_node *n = &p->t->nodes.list[index];
 	uint64_t count = n->rest_count, ns = n->rest_ns;
 	char text[1024], number[CT_TERM_TEXT], time[CT_TERM_TEXT];
 	unsigned int named = 0, more = 0, indent = print_indent(p, n->depth + 1);
@@ -191,6 +179,8 @@ static void print_rest(const struct print_tree *p, uint32_t index)
 	for (uint32_t i = p->rest[index]; i < p->t->rests.count && p->t->rests.list[i].parent == index; i++) {
 		const struct ct_call_rest *r = &p->t->rests.list[i];
 
+		if (!r->class)
+			continue;
 		if (named == REST_NAMES) {
 			more++;
 			continue;
@@ -225,7 +215,7 @@ static void print_nodes(const struct print_tree *p)
 		}
 		print_rest(p, i);
 		while (i && p->next[i] == CT_NODE_NONE) {
-			i = p->t->nodes[i].parent;
+			i = p->t->nodes.list[i].parent;
 			print_rest(p, i);
 		}
 		if (!i)
@@ -273,7 +263,7 @@ static void print_stack(const struct print_tree *p)
 static void print_head(const struct print_tree *p)
 {
 	const struct ct_call_tree *t = p->t;
-	const struct ct_call_node *root = &t->nodes[0];
+	const struct ct_call_node *root = t->nodes.list;
 	char process[96], text[1024], ns[CT_TERM_TEXT];
 	size_t used = 0;
 
@@ -330,10 +320,10 @@ static int print_tree(const struct ct_analysis *a, struct ct_call_tree *t,
 	char start[48];
 	int rc = -ENOMEM;
 
-	p.shown = calloc(t->count, sizeof(*p.shown));
-	p.child = malloc(t->count * sizeof(*p.child));
-	p.next = malloc(t->count * sizeof(*p.next));
-	p.rest = malloc(t->count * sizeof(*p.rest));
+	p.shown = calloc(t->nodes.count, sizeof(*p.shown));
+	p.child = malloc(t->nodes.count * sizeof(*p.child));
+	p.next = malloc(t->nodes.count * sizeof(*p.next));
+	p.rest = malloc(t->nodes.count * sizeof(*p.rest));
 	if (p.shown && p.child && p.next && p.rest)
 		rc = print_choose(&p, print_parts(q));
 	if (!rc)
@@ -377,7 +367,7 @@ int ct_call_print(const struct ct_analysis *a, const struct ct_call_request *q, 
 	if (q->format)
 		ct_call_tables_begin(&tables, a->trace->has_gpu);
 	for (uint32_t i = 0; i < s->count && !rc; i++) {
-		if (!s->list[i].count)
+		if (!s->list[i].nodes.count)
 			continue;
 		if (!q->format && i)
 			fputc('\n', out);

@@ -57,7 +57,7 @@ static const char *tables_state(const struct ct_call_node *n)
 
 static void tables_node(struct ct_table *table, const struct ct_call_tree *t, uint32_t index)
 {
-	const struct ct_call_node *n = &t->nodes[index];
+	const struct ct_call_node *n = &t->nodes.list[index];
 	struct ct_cell *row = ct_table_row(table);
 	uint64_t root = t->target.begin;
 
@@ -65,7 +65,7 @@ static void tables_node(struct ct_table *table, const struct ct_call_tree *t, ui
 	if (n->op_id)
 		row[OP] = ct_u64(n->op_id);
 	if (index)
-		row[PARENT] = ct_u64(t->nodes[n->parent].op_id);
+		row[PARENT] = ct_u64(t->nodes.list[n->parent].op_id);
 	row[DEPTH] = ct_u64(n->depth);
 	row[START] = ct_u64(n->begin > root ? n->begin - root : 0);
 	if (n->returned && !n->abandoned)
@@ -145,10 +145,10 @@ void ct_call_tables_add(struct ct_call_tables *tables, const struct ct_analysis 
 {
 	uint64_t hidden = 0;
 
-	for (uint32_t i = 0; i < t->count; i++)
+	for (uint32_t i = 0; i < t->nodes.count; i++)
 		if (shown[i]) {
 			tables_node(&tables->tree, t, i);
-			hidden += t->nodes[i].rest_count;
+			hidden += t->nodes.list[i].rest_count;
 		}
 	if (hidden)
 		ct_table_note(&tables->tree,
@@ -193,7 +193,7 @@ static void tables_notes(struct ct_table *time, const struct ct_analysis *a,
 	if (!a->trace->has_kernel)
 		ct_table_note(time,
 			      "Without the module, time off the CPU and interrupts are not told apart.");
-	else if (t->kernel_calls && !t->user_ioctls && t->nodes[0].class->layer == CT_LAYER_USER)
+	else if (t->kernel_calls && !t->user_ioctls && t->nodes.list[0].class->layer == CT_LAYER_USER)
 		ct_table_note(time,
 			      "Entering and leaving the kernel is in libcuda's own time.");
 }

@@ -47,7 +47,7 @@ static int tree_say(const struct ct_trace *t, const struct ct_call_found *found,
 	fprintf(out, "%s, %swith %s largest parts.\n",
 		q->filter.name || found->kernel ? "" : " of the outermost level",
 		found->count == 1 ? "" : "each ", found->count == 1 ? "the" : "its");
-	if (found->unreturned && found->unreturned_op)
+	if (found->unreturned)
 		fprintf(out, "%llu more never returned, the first is call %llu: their times are not known.\n",
 			(unsigned long long)found->unreturned, (unsigned long long)found->unreturned_op);
 	fputc('\n', out);

@@ -36,30 +36,35 @@ enum ct_call_place { CT_CALL_PLACES(CT_CALL_PLACE_ROW) CT_PLACE_COUNT };
 #define CT_NODE_NONE	UINT32_MAX
 
 struct ct_call_node {
-	uint64_t op_id, begin, duration;	/* ns */
+	uint64_t key;			/* its op_id; what has none has a number that no op_id is */
+	uint64_t within;		/* op_id of what it is directly in, of the root 0 */
+	uint64_t entered;		/* ns: when it was entered, which orders nodes */
+	uint64_t op_id, begin;		/* ns */
+	uint64_t duration;		/* ns; without an end until its thread was seen outside it */
 	uint64_t self;			/* ns, as said above */
 	uint64_t weight;		/* of what is cut away the smallest goes first */
 	const struct ct_class *class;
 	char *detail;			/* decoded arguments; may be NULL */
 	const char *result;		/* of a call that failed: its name; may be NULL */
-	uint32_t parent;		/* index; of the root CT_NODE_NONE */
+	uint32_t parent;		/* index; of the root CT_NODE_NONE; since ct_nodes_order() */
 	uint32_t pid, tid;
 	int32_t cpu;			/* where it ended, or CT_NO_CPU */
-	uint16_t depth;			/* of the root 0 */
+	uint16_t depth;			/* of the root 0; since ct_nodes_order() */
+	uint8_t place;			/* enum ct_call_place: where its self time went */
 	bool returned, abandoned, begin_lost, instant, failed;
 	bool interrupt;			/* it interrupted the thread */
 	bool deferred;			/* it ran later or elsewhere; its time is not the call's */
 	bool ioctl;
-	/* Calls directly inside it that have no node. */
+	/* Calls directly inside it that have no node; since ct_nodes_sum(). */
 	uint64_t rest_count, rest_ns;
 };
 
 /* Calls of one function, directly inside a node, that have no nodes. */
 struct ct_call_rest {
-	uint64_t key;			/* of the next two */
-	uint32_t parent;
-	const struct ct_class *class;
+	uint64_t within, id;		/* op_id of the node, and id of the class */
+	const struct ct_class *class;	/* NULL: of several functions, where there are too many */
 	uint64_t count, ns;
+	uint32_t parent;		/* index of the node; since ct_nodes_sum() */
 };
 
 /* Interrupts on a CPU while a call ran there, not in its thread. */
@@ -80,21 +85,21 @@ struct ct_call_around {
 /* What a call of the driver queued, to run later or elsewhere. */
 struct ct_call_item {
 	uint64_t address;
-	uint32_t node;			/* index + 1; 0: queued by a call that is not shown any more */
+	uint64_t op_id;			/* of the call */
 	uint64_t begin;			/* ns */
 };
 
-struct ct_call_thread {
-	uint64_t tid;
-	uint32_t pid;
+/* What is inside a call of the tree that has not ended yet. */
+struct ct_call_inner {
+	uint64_t op_id;
+	uint64_t ns;			/* of what ended directly inside it */
+	bool kernel;			/* an ioctl of the program: the driver was seen in it */
 };
-
-struct ct_call_frame;
 
 struct ct_call_tree {
 	struct ct_call_target target;
-	struct ct_call_node *nodes;	/* in the order of begins; [0] is the root */
-	uint32_t count, capacity, limit;
+	CT_KEYED(struct ct_call_node) nodes;	/* at the end in the order of begins; [0] is the root */
+	size_t limit;
 	CT_KEYED(struct ct_call_rest) rests;
 	struct ct_call_around around[CT_CALL_AROUND];	/* the outermost first */
 	uint32_t around_count;		/* may be more than are named */
@@ -105,11 +110,11 @@ struct ct_call_tree {
 	bool end_lost;			/* its end was lost; a call around it ended */
 	bool user_ioctls, kernel_calls;	/* the tree has the program's ioctls; calls of the driver */
 	/* Internal. */
-	bool collecting, done;
-	struct ct_call_frame *stack;
-	uint32_t depth, stack_capacity;
-	uint64_t last;			/* ns: until here time is charged */
+	bool done;			/* its thread is not in it any more */
+	uint64_t until;			/* ns: the last that was seen of it */
+	uint64_t newest;		/* ns: when the node began that came last */
 	uint64_t cpus[16];		/* bits: CPUs where its thread was */
+	CT_KEYED(struct ct_call_inner) inner;
 	CT_KEYED(struct ct_call_item) items;
 };
 
@@ -117,19 +122,8 @@ struct ct_call_trees {
 	const struct ct_call_found *found;
 	struct ct_call_tree *list;	/* as found->targets */
 	uint32_t count;
-	CT_KEYED(struct ct_call_thread) tids;	/* internal */
-	unsigned int tracks;		/* internal: how many are in tids */
 };
 
 extern const char *const ct_call_place_text[CT_PLACE_COUNT];
-
-/* An open call of a tree's thread, or another thing that its time goes to. */
-struct ct_call_frame {
-	uint64_t op_id, begin, self;	/* ns */
-	const struct ct_class *class;
-	uint32_t node;			/* CT_NODE_NONE: it was dropped */
-	uint8_t place;
-	bool off, interrupt, sync, ioctl, kernel_inside;
-};
 
 #endif
