@@ -34,18 +34,18 @@ static int tail_add_sub_buffer(const struct ct_sub_buffers *subbufs, uint64_t at
 
 /*
  * A copy of the packets of a busy thread that are not in its stream yet, for which their
- * writer left them unchanged while it was made.  Return: 0; -EAGAIN: they changed, or the
- * stream got some of them meanwhile.  *@copy is NULL if there are none newer than what
- * the stream holds.
+ * writer left them unchanged while it was made; in the last one it may have gone on.  Return: 0;
+ * -EAGAIN: they changed, or the stream got some of them meanwhile.  *@copy is NULL if there are
+ * none newer than what the stream holds.
  */
 static int tail_read(const struct ct_stream_file *s, const char *dir, const uint8_t uuid[16],
 		     uint8_t **copy, uint32_t *bytes)
 {
-	uint64_t at, seq = s->next_seq;
+	uint64_t at, seq = s->next_seq, before = 0;
+	struct ct_packet head, copied = { 0 };
 	struct ct_sub_buffers subbufs;
 	struct ct_packet_view p;
 	struct ct_error ignored;
-	struct ct_packet head;
 	int rc = 0;
 
 	*copy = NULL;
@@ -54,10 +54,16 @@ static int tail_read(const struct ct_stream_file *s, const char *dir, const uint
 	while (!rc && (at = ct_sub_buffers_find(&subbufs, seq, &head)) &&
 	       ct_packet_check((void *)&head, sizeof(head), subbufs.head.subbuf_size, s->kind, uuid,
 			       &p, &ignored) == 1) {
-		/* Drained since the stream was read, and its sub-buffer was reused. */
-		if (head.seq > seq && ct_stream_grown(s, dir))
+		/*
+		 * Drained since the stream was read, and its sub-buffer was reused; or the thread had not
+		 * filled the one before when that was copied.
+		 */
+		if ((head.seq > seq && ct_stream_grown(s, dir)) ||
+		    (before && !ct_sub_buffers_still(&subbufs, before, &copied)))
 			rc = -EAGAIN;
-		else
+		before = at;
+		copied = head;
+		if (!rc)
 			rc = tail_add_sub_buffer(&subbufs, at, &head, &p, copy, bytes);
 		seq = head.seq + 1;
 	}

@@ -59,10 +59,23 @@ uint64_t ct_sub_buffers_find(const struct ct_sub_buffers *s, uint64_t seq, struc
 	return found;
 }
 
+static bool sub_buffers_again(const struct ct_sub_buffers *s, uint64_t at, const struct ct_packet *head,
+			      struct ct_packet *now)
+{
+	return pread(s->fd, now, sizeof(*now), at) == (ssize_t)sizeof(*now) && now->magic == CT_MAGIC &&
+	       now->seq == head->seq;
+}
+
 bool ct_sub_buffers_same(const struct ct_sub_buffers *s, uint64_t at, const struct ct_packet *head)
 {
-	struct ct_packet p;
+	struct ct_packet now;
 
-	return pread(s->fd, &p, sizeof(p), at) == (ssize_t)sizeof(p) && p.magic == CT_MAGIC &&
-	       p.seq == head->seq;
+	return sub_buffers_again(s, at, head, &now);
+}
+
+bool ct_sub_buffers_still(const struct ct_sub_buffers *s, uint64_t at, const struct ct_packet *head)
+{
+	struct ct_packet now;
+
+	return sub_buffers_again(s, at, head, &now) && now.content_size == head->content_size;
 }

@@ -37,7 +37,10 @@ bool ct_sub_buffers_read(struct ct_sub_buffers *s);
  */
 uint64_t ct_sub_buffers_find(const struct ct_sub_buffers *s, uint64_t seq, struct ct_packet *head);
 
-/* Is the packet that was found at @at still the same? */
+/* Is the packet that was found at @at still the same?  Its thread may have gone on in it. */
 bool ct_sub_buffers_same(const struct ct_sub_buffers *s, uint64_t at, const struct ct_packet *head);
+
+/* ... and it did not go on in it, either. */
+bool ct_sub_buffers_still(const struct ct_sub_buffers *s, uint64_t at, const struct ct_packet *head);
 
 #endif

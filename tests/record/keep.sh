@@ -87,6 +87,25 @@ t_keep_copies()
 	is "$("$cudatrace" report --format csv launches_sum "$dir-a" 2>/dev/null | grep -c .)" "$("$cudatrace" report --format csv launches_sum "$dir-b" 2>/dev/null | grep -c .)" "both copies have reports"
 }
 
+# A reader that a busy machine stops between two packets of a thread, which goes on.
+t_keep_overtaken()
+{
+	local dir=$work/trace-keep7 n gaps=0
+	rm -rf "$dir"*
+	"$cudatrace" record -q --no-module -f --keep 64M -o "$dir" -- "$PWD/build/tests/record-running" 2 60 >"$work/keep7.out" 2>"$work/keep7.said" &
+	local recorder=$!
+	until grep -q ready "$work/keep7.out"; do sleep 0.05; done
+	pid=$(awk '/ready/ { print $2 }' "$work/keep7.out")
+	sleep 0.5
+	for n in 1 2 3 4; do
+		LD_PRELOAD=$PWD/build/tests/record-slow-reader "$cudatrace" snapshot -q -f --pid "$pid" -o "$dir-$n" --last 0.1 2>"$work/keep7.copy" || break
+		newest "trace-keep7-$n" >"$work/keep7.newest" || { gaps=1; cat "$work/keep7.newest"; }
+	done
+	is "$n $gaps" "4 0" "snapshot of a thread that overtakes the reader: no gap" || cat "$work/keep7.copy"
+	kill -TERM "$pid"
+	wait "$recorder"
+}
+
 # When a call fails, or is slow.
 t_keep_on()
 {
