@@ -43,6 +43,8 @@ static const struct ct_producer_size last_alone = { 1, 256u << 10 };
 _Static_assert(CT_SUBBUFS_MAX >= 4, "the largest");
 
 static struct ct_recorder_page *recorder;	/* NULL: none */
+/* Of the recording that was left last: it stays mapped for a thread that is about to wake it, until the next one takes its place. */
+static struct ct_recorder_page *left;
 
 /* DIR/PREFIX, and PID-N of the stream. */
 struct name {
@@ -96,10 +98,15 @@ static bool files_find_recorder(void)
 	ct_close(fd);
 	if (!page)
 		return false;
-	if (page->magic != CT_MAGIC || page->abi != CT_ABI_VERSION ||
-	    !ct_cas(&recorder, NULL, page))
+	if (page->magic != CT_MAGIC || page->abi != CT_ABI_VERSION) {
 		ct_unmap(page, 4096);
-	return ct_load(&recorder) != NULL;
+		return false;
+	}
+	if (left)
+		page = ct_map_move(page, left, 4096);
+	if (!ct_cas(&recorder, NULL, page) && page != ct_load(&recorder))
+		ct_unmap(page, 4096);
+	return true;
 }
 
 bool ct_files_room(u64 bytes)
@@ -330,7 +337,8 @@ bool ct_files_open(void)
 
 void ct_files_forget(void)
 {
-	/* Not unmapped: a thread may be about to wake it. */
+	if (recorder)
+		ct_store(&left, recorder);
 	ct_store(&recorder, NULL);
 }
 

@@ -109,6 +109,13 @@ static inline void ct_unmap(void *addr, size_t size)
 	ct_sys2(SYS_munmap, addr, size);
 }
 
+/* Moves what is mapped at @from to @to, in place of what is there.  Return: where it is. */
+static inline void *ct_map_move(void *from, void *to, size_t size)
+{
+	return ct_syscall(SYS_mremap, (long)from, (long)size, (long)size, 3 /* MAYMOVE, FIXED */, (long)to, 0) < 0 ?
+	       from : to;
+}
+
 /*
  * Adds by one instruction without a lock prefix: safe against signal handlers of the same
  * thread, and only against them.

@@ -332,16 +332,19 @@ static void process_attach(void)
 cold bool ct_process_attach(void)
 {
 	u64 mask, unlocked;
+	bool stopped;
 
 	if (ct_load(&ct_stopped))
 		return false;
 	mask = ct_signals_block();
 	find_libc();
 	unlocked = ct_lock();
-	process_attach();
+	stopped = ct_load(&ct_stopped);
+	if (!stopped)
+		process_attach();
 	ct_unlock(unlocked);
 	ct_signals_restore(mask);
-	return ct_backend->producers != NULL;
+	return !stopped && ct_backend->producers != NULL;
 }
 
 cold struct ct_thread *ct_thread_attach(void)
@@ -369,6 +372,12 @@ cold struct ct_thread *ct_thread_attach(void)
 	t = ct_self;
 	find_libc();
 	unlocked = ct_lock();
+	/* The recording may have been left before the lock was ours: a stream of it would stay open for ever. */
+	if (ct_load(&ct_stopped)) {
+		ct_unlock(unlocked);
+		ct_signals_restore(mask);
+		return NULL;
+	}
 	process_attach();
 	if (t == &ct_thread_none) {
 		make_key();
@@ -423,11 +432,14 @@ void ct_threads_leave(void)
 {
 	/* First: nobody appends or drains any more but who is at it. */
 	ct_process_restart();
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	for (struct ct_thread *t = newest; t; t = t->older) {
 		if (t->life == CT_LIFE_NEVER || t->left)
 			continue;
-		ct_producer_leave(&t->producer);
 		t->left = 1;
+		/* Who is at it lets go of the memory itself, which may be another by then. */
+		if (!ct_load(&t->changing))
+			ct_producer_leave(&t->producer);
 	}
 	ct_producers_forget();
 	ct_backend_forget();

@@ -167,7 +167,7 @@ void (*ct_packet_begun)(void);
 enum packet_got { PACKET_NEW, PACKET_NONE, PACKET_CLOSED };
 
 /* Signals are blocked. */
-static enum packet_got packet_next(struct ct_thread *t, const struct ct_record *e, u64 ts)
+static enum packet_got packet_take(struct ct_thread *t, const struct ct_record *e, u64 ts)
 {
 	struct ct_producer_room room;
 	bool ok;
@@ -187,6 +187,24 @@ static enum packet_got packet_next(struct ct_thread *t, const struct ct_record *
 	if (ok && ct_packet_begun)
 		ct_packet_begun();
 	return ok ? PACKET_NEW : PACKET_NONE;
+}
+
+/*
+ * Another thread may end the recording meanwhile (ct_threads_leave): it sees that we are here, or
+ * we see that it was.
+ */
+static enum packet_got packet_next(struct ct_thread *t, const struct ct_record *e, u64 ts)
+{
+	enum packet_got got;
+
+	ct_store(&t->changing, 1);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	got = packet_take(t, e, ts);
+	ct_store(&t->changing, 0);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (unlikely(t->left && t->life != ct_process->life))
+		ct_producer_leave(&t->producer);
+	return got;
 }
 
 static bool packet_append(struct ct_thread *t, const struct ct_record *e, u64 ts,

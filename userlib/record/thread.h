@@ -38,7 +38,8 @@ struct ct_thread {
 	u64 last;		/* a record's time: no packet begins before */
 	u32 packet_size;
 	u16 exits;		/* rounds of the thread's destructors so far */
-	u16 left;		/* its recording ended while the process went on */
+	u8 left;		/* its recording ended while the process went on */
+	u8 changing;		/* it is about to get a packet, perhaps in other memory */
 
 	u32 ranges;		/* pushed since the one that is the capture range, see call/range.h */
 	u32 tried;		/* of the process when it tried to attach */

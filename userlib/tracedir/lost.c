@@ -17,6 +17,8 @@
 #define PAGE	4096
 
 static struct ct_lost_page *page;	/* NULL: there is none */
+/* Of the recording that was left last: it stays mapped for who is counting just now, until the next one takes its place. */
+static struct ct_lost_page *left;
 
 /*
  * Each user has a file of its own, as who can cut a file short ends all that have it
@@ -64,12 +66,16 @@ void ct_lost_open(const char *dir)
 		ct_unmap(p, PAGE);
 		return;
 	}
+	if (left)
+		p = ct_map_move(p, left, PAGE);
 	ct_store(&page, p);
 	__atomic_fetch_add(&p->lost, ct_lost_take(), __ATOMIC_RELAXED);
 }
 
 void ct_lost_forget(void)
 {
+	if (page)
+		left = page;
 	ct_store(&page, NULL);
 }
 
