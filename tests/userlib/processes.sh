@@ -149,6 +149,9 @@ t_fork() {
 	traced "$B/victim" fork_lookups
 	{ exits 0 && silent && valid && counts 201 ' cuCtxSetCurrent '; }
 	ok "forks while other threads are inside lookups: no child waits for them" $?
+	traced "$B/victim" fork_first_look
+	{ exits 0 && silent && valid && counts 101 ' cuCtxSetCurrent '; }
+	ok "forks while another thread looks at a new libcuda: the calls of each child" $?
 	traced "$B/victim" vfork_calls
 	{ exits 0 && silent && valid && counts 1 '^stream .*lost=0' &&
 	  counts 8 ' cuCtxSetCurrent '; }

@@ -41,6 +41,7 @@ static const struct {
 	{ "lookups", lookups }, { "dlmopen", namespaces }, { "threads", threads }, { "crowd", crowd },
 	{ "many", many }, { "held", held }, { "capture", capture }, { "names", names }, { "shutdown", shutdown_calls },
 	{ "fork", forks }, { "fork_early", fork_early }, { "fork_lookups", fork_lookups },
+	{ "fork_first_look", fork_first_look }, { "fork_in_first_look", fork_in_first_look },
 	{ "vfork", vforks },
 	{ "vfork_calls", vfork_calls }, { "exec", exec_self }, { "exec_bare", exec_bare },
 	{ "killed", killed }, { "_exit", quick_exit_now }, { "abort", aborts }, { "hang", hang }, { "crash", crashes },

@@ -47,6 +47,8 @@ int names(void);
 int shutdown_calls(void);
 int forks(void);
 int fork_lookups(void);
+int fork_first_look(void);
+int fork_in_first_look(void);
 int fork_early(void);
 int vforks(void);
 int vfork_calls(void);

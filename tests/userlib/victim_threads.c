@@ -3,11 +3,14 @@
 #include "victim.h"
 
 #include <fcntl.h>
+#include <link.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,6 +147,85 @@ int fork_lookups(void)
 	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(t[i], NULL);
+	return 0;
+}
+
+static void *looks_first(void *unused)
+{
+	CHECK(dlsym(lib, "cuMemGetInfo_v2"));
+	return unused;
+}
+
+static sem_t holds, lets_go;
+
+static int hold(struct dl_phdr_info *info, size_t size, void *data)
+{
+	(void)info;
+	(void)size;
+	(void)data;
+	sem_post(&holds);
+	sem_wait(&lets_go);
+	return 1;
+}
+
+static void *holds_list(void *unused)
+{
+	dl_iterate_phdr(hold, NULL);
+	return unused;
+}
+
+static void forked_calls(void)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		alarm(600);
+		calls(1);
+		_exit(0);
+	}
+	CHECK(!await(pid));
+}
+
+/* Another thread's first lookup, and a fork $FORK_AFTER turns of a loop later. */
+int fork_in_first_look(void)
+{
+	pthread_t t;
+
+	load();
+	CHECK(!pthread_create(&t, NULL, looks_first, NULL));
+	for (volatile int n = atoi(getenv("FORK_AFTER")); n > 0; n--)
+		;
+	forked_calls();
+	pthread_join(t, NULL);
+	return 0;
+}
+
+/*
+ * Forks while another thread looks at a libcuda that is new, in so many new processes, or has the
+ * loader's list of objects before anybody has looked.
+ */
+int fork_first_look(void)
+{
+	char *argv[] = { "victim", "fork_in_first_look", NULL }, after[16];
+	pthread_t t;
+
+	for (int i = 0; i < 100; i++) {
+		pid_t pid;
+
+		snprintf(after, sizeof(after), "%d", i * 2000);
+		setenv("FORK_AFTER", after, 1);
+		CHECK(!posix_spawn(&pid, "/proc/self/exe", NULL, NULL, argv, environ));
+		CHECK(!await(pid));
+	}
+	CHECK(!sem_init(&holds, 0, 0) && !sem_init(&lets_go, 0, 0));
+	/* So that it is known where the list's lock is. */
+	dlsym(RTLD_DEFAULT, "main");
+	load();
+	CHECK(!pthread_create(&t, NULL, holds_list, NULL));
+	sem_wait(&holds);
+	forked_calls();
+	sem_post(&lets_go);
+	pthread_join(t, NULL);
 	return 0;
 }
 

@@ -337,6 +337,13 @@ static cold bool list_is_free(void)
 	return true;
 }
 
+bool ct_objects_blocked(void)
+{
+	const pthread_mutex_t *m = __atomic_load_n(&list_lock, __ATOMIC_RELAXED);
+
+	return ct_ready && !ct_load(&ct_process->objects) && m && !list_is_free();
+}
+
 int ct_each_object(int (*look)(struct dl_phdr_info *, size_t, void *), void *data)
 {
 	iterate_function *f = __atomic_load_n(&iterate, __ATOMIC_RELAXED);

@@ -73,6 +73,9 @@ void ct_find_next_all(const char *names, void **found, unsigned count);
 int ct_each_object(int (*look)(struct dl_phdr_info *info, size_t size, void *data),
 		   void *data);
 
+/* This process is such a child, and it will show none. */
+bool ct_objects_blocked(void);
+
 /* Nobody who is gone holds that lock: an object was loaded in this process. */
 void ct_objects_allow(void);
 

@@ -21,7 +21,7 @@ struct ct_proc {
 	u32 streams;		/* numbers given to threads' streams */
 	u32 process_record;	/* 1 once written */
 	u32 objects;		/* 1: the list of objects may be looked at; see elf.h */
-	u32 reserved;
+	u32 finished;		/* 1: a child has done what its parent was at when it forked; see objects.c */
 	u64 lost;		/* records that nothing counts yet: lost.c */
 	u8 rest[4096 - 40];	/* nothing else is wiped */
 };

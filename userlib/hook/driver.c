@@ -183,3 +183,11 @@ void ct_driver_tables(bool last, struct ct_driver_news *news)
 		news->unknown |= table;
 	}
 }
+
+void ct_driver_finish(struct ct_driver_news *news)
+{
+	for (int i = 0; i < CT_DRIVERS_MAX; i++)
+		if (entries[i].end && entries[i].seen == NOT_LOOKED)
+			ct_table_forget(entries[i].start);
+	ct_driver_tables(true, news);
+}

@@ -36,6 +36,9 @@ void ct_driver_looked(void);
  */
 void ct_driver_tables(bool last, struct ct_driver_news *news);
 
+/* The same for a child whose parent's thread was in the middle of it, and that has no list. */
+void ct_driver_finish(struct ct_driver_news *news);
+
 /* All are looked at again, as if they had just come.  Inside dl_iterate_phdr(). */
 void ct_driver_restart(void);
 

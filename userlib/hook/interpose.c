@@ -83,6 +83,9 @@ static cold bool in_new_driver(void *address, const char *name)
 	file = file ? file + 1 : info.dli_fname;
 	if (strncmp(file, "libcuda.so", 10))
 		return false;
+	/* Or its parent has loaded it, and a thread that is gone was about to look. */
+	if (ct_objects_blocked())
+		return true;
 	ct_objects_allow();
 	ct_objects_check();
 	if (ct_driver_contains((u64)address))

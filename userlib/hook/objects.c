@@ -179,6 +179,21 @@ u32 ct_objects_put_back(void)
 	return kept;
 }
 
+/*
+ * A child whose parent's thread was looking when it was forked: nobody will end that look.  Nothing can be
+ * unloaded here, as that takes the same lock.
+ */
+static cold void objects_finish(void)
+{
+	struct ct_driver_news news = { .later = false };
+
+	if (__atomic_exchange_n(&ct_process->finished, 1u, __ATOMIC_RELAXED))
+		return;
+	ct_driver_finish(&news);
+	if (news.unknown)
+		ct_objects_unseen(CT_UNSEEN_TABLE);
+}
+
 void ct_objects_check(void)
 {
 	struct scan scan = { .index = 0 };
@@ -189,6 +204,8 @@ void ct_objects_check(void)
 	/* Not at the program's start: most programs look nothing up, and do not fork. */
 	if (seen_adds)
 		ct_objects_learn();
+	if (unlikely(!ct_load(&ct_process->objects) && ct_objects_blocked()))
+		objects_finish();
 	ct_each_object(check, &scan);
 	if (unlikely(scan.refused))
 		ct_objects_unseen(CT_UNSEEN_SLOTS);

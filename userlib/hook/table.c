@@ -163,8 +163,13 @@ enum ct_table_state ct_table_use(const struct ct_object *o)
 		struct word *w = &table.words[i];
 
 		w->replaced = ct_load(w->at);
-		w->thunk = ct_is_thunk((void *)w->replaced) ? (void *)w->replaced :
-			   ct_thunk_for(w->name, (void *)w->replaced);
+		/* It may be there already: ours, from a look that was not ended (a child's parent). */
+		if (ct_is_thunk((void *)w->replaced)) {
+			w->thunk = (void *)w->replaced;
+			w->replaced = (u64)ct_thunk_target(w->thunk);
+			continue;
+		}
+		w->thunk = ct_thunk_for(w->name, (void *)w->replaced);
 		/* Whoever exchanges it at this moment knows only the old value. */
 		ct_cas(w->at, w->replaced, (u64)w->thunk);
 	}
