@@ -10,6 +10,7 @@
 #include "doctor/module.h"
 #include "doctor/options.h"
 #include "doctor/place.h"
+#include "doctor/selftest.h"
 #include "doctor/ways.h"
 
 static bool checks_loaded(const struct ct_doctor *d)
@@ -36,6 +37,11 @@ static bool checks_device_opens(const struct ct_doctor *d)
 static bool checks_driver(const struct ct_doctor *d)
 {
 	return d->driver;
+}
+
+static bool checks_selftest(const struct ct_doctor *d)
+{
+	return d->selftest && d->library;
 }
 
 const struct ct_check ct_checks[] = {
@@ -71,5 +77,6 @@ const struct ct_check ct_checks[] = {
 	{ "program",		ct_check_program,		NULL },
 	{ "space",		ct_check_space,			NULL },
 	{ "file system",	ct_check_file_system,		NULL },
+	{ "selftest",		ct_check_selftest,		checks_selftest },
 };
 const size_t ct_checks_count = sizeof(ct_checks) / sizeof(*ct_checks);

@@ -988,6 +988,12 @@ t_commands()
 	is "$("$ct" doctor --json bash | jq -r '.findings[] | select(.check == "program") | .level')" ok "... one that can be recorded, found by PATH"
 	is "$("$ct" doctor --json "$work/no-such" | jq -r '.findings[] | select(.check == "program") | .level')" missing "... one that is not there"
 	doctor=$PWD/build/cudatrace
+	"$doctor" doctor --selftest --json >"$work/selftest.json" 2>&1
+	is "$(jq -r '.findings[] | select(.check == "selftest") | .level' "$work/selftest.json" | paste -sd ' ')" "ok note" "doctor --selftest records itself"
+	jq -r '.findings[] | select(.check == "selftest") | .text' "$work/selftest.json" | grep -qE '^selftest: 100,000 ranges are recorded; one costs the program [1-9][0-9,]* ns'
+	ok $? "... every range, and says what one costs"
+	TMPDIR=$work/no-such "$doctor" doctor --selftest >"$work/selftest.txt" 2>&1
+	is "$? $(grep -c "^missing selftest: no directory can be made in $work/no-such" "$work/selftest.txt")" "1 1" "... and fails where it can't"
 	# The functions of a kernel that has everything; then of one without, and of an old one.
 	printf '0000000000000000 T %s\n' register_kretprobe tracepoint_probe_register register_ftrace_function \
 		cgroup_get_from_fd dma_fence_init >"$work/kernel-full"
