@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/grow.h"
 #include "base/keyed.h"
 #include "trace/directory.h"
 #include "trace/gpu/causes.h"
@@ -73,15 +74,8 @@ struct cut {
 
 static int cut_add_work(struct cut *c, const struct ct_point *p)
 {
-	if (c->count == c->capacity) {
-		size_t capacity = c->capacity ? c->capacity * 2 : 4096;
-		struct cut_work *more = realloc(c->works, capacity * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		c->works = more;
-		c->capacity = capacity;
-	}
+	if (!ct_room(c->works, c->count, c->capacity))
+		return -ENOMEM;
 	c->works[c->count++] = (struct cut_work){
 		.pid = p->record.pid, .op = p->record.op, .begin = ct_record_begin(&p->record), .end = p->record.end,
 		.caused = p->cause != NULL,

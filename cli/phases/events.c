@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 #define EVENTS_FIRSTS	64u		/* contexts, modules, allocations kept of a thread */
 #define EVENTS_COMMAND	200	/* bytes of a command line that may have been cut */
 #define EVENTS_BIRTHS	(64u << 10)
@@ -138,24 +140,6 @@ void ct_happening_make(const struct ct_registry *reg, const struct ct_record *r,
 	}
 }
 
-/* Makes room for one more; @max: more than these are not kept. */
-static bool events_room(void **list, uint32_t count, uint32_t *capacity, size_t size)
-{
-	uint32_t more = *capacity ? *capacity * 2 : 64;
-	void *moved;
-
-	if (count < *capacity)
-		return true;
-	if (more <= *capacity)
-		return false;
-	moved = realloc(*list, more * size);
-	if (!moved)
-		return false;
-	*list = moved;
-	*capacity = more;
-	return true;
-}
-
 /* Is this the command line that record started?  A process keeps only the begin of a long one. */
 static bool events_is_command(const struct ct_trace *t, const char *text, uint16_t len)
 {
@@ -175,8 +159,7 @@ static int events_birth(struct ct_happenings *h, const struct ct_record *r, bool
 	if (h->births_count >= EVENTS_BIRTHS || !r->pid)
 		return 0;
 	images = ct_keyed_put(&h->images, r->pid);
-	if (!images || !events_room((void **)&h->births, h->births_count, &h->births_capacity,
-				  sizeof(*h->births)))
+	if (!images || !ct_room(h->births, h->births_count, h->births_capacity))
 		return -ENOMEM;
 	images->index++;
 	if (r->class->fields_count)
@@ -197,8 +180,7 @@ static struct ct_phase_thread *events_thread(struct ct_happenings *h, uint32_t p
 	if (!of)
 		return NULL;
 	if (!of->index) {
-		if (!events_room((void **)&h->threads, h->threads_count, &h->threads_capacity,
-				 sizeof(*h->threads)))
+		if (!ct_room(h->threads, h->threads_count, h->threads_capacity))
 			return NULL;
 		h->threads[h->threads_count++] = (struct ct_phase_thread){
 			.pid = pid, .tid = tid, .first_call = UINT64_MAX, .stream = UINT32_MAX,
@@ -226,7 +208,7 @@ static int events_keep_text(struct ct_happenings *h, const struct ct_record *r)
 
 static int events_append(struct ct_phase_thread *t, const struct ct_happening *e)
 {
-	if (!events_room((void **)&t->list, t->count, &t->capacity, sizeof(*t->list)))
+	if (!ct_room(t->list, t->count, t->capacity))
 		return -ENOMEM;
 	t->list[t->count++] = *e;
 	return 0;
@@ -310,8 +292,7 @@ static int events_span(struct ct_happenings *h, struct events_spans *of, const s
 	if (!last)
 		return -ENOMEM;
 	if (!last->index || r->class->id == CT_CLASS_process) {
-		if (!events_room((void **)&h->spans, h->spans_count, &h->spans_capacity,
-				 sizeof(*h->spans)))
+		if (!ct_room(h->spans, h->spans_count, h->spans_capacity))
 			return -ENOMEM;
 		h->spans[h->spans_count++] = (struct ct_phase_span){
 			.pid = r->pid, .first = begin, .last = end,
@@ -468,8 +449,7 @@ int ct_happenings_collect(struct ct_happenings *h, const struct ct_trace *t)
 		ct_keyed_free(&spans_of);
 		if (rc || s->kind != CT_STREAM_THREAD || !s->pid || !s->records)
 			continue;
-		if (!events_room((void **)&h->spans, h->spans_count, &h->spans_capacity,
-				 sizeof(*h->spans)))
+		if (!ct_room(h->spans, h->spans_count, h->spans_capacity))
 			return -ENOMEM;
 		h->spans[h->spans_count++] = (struct ct_phase_span){
 			.pid = s->pid, .first = events_since_start(t, ct_stream_time(s, s->first)),

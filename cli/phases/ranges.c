@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/median.h"
 #include "phases/again.h"
 
@@ -80,15 +81,8 @@ static int ranges_keep(void *arg, const struct ranges_one *one)
 
 	if (one->end >= l->until)
 		return 0;
-	if (l->count == l->capacity) {
-		uint32_t more = l->capacity ? l->capacity * 2 : 256;
-		struct ranges_one *list = realloc(l->one, more * sizeof(*list));
-
-		if (!list)
-			return -ENOMEM;
-		l->one = list;
-		l->capacity = more;
-	}
+	if (!ct_room(l->one, l->count, l->capacity))
+		return -ENOMEM;
 	l->one[l->count++] = *one;
 	return 0;
 }

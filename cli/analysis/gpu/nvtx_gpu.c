@@ -13,6 +13,7 @@
 
 #include "analysis/engine.h"
 #include "analysis/gpu/coverage.h"
+#include "base/grow.h"
 #include "group/histogram.h"
 #include "group/texts.h"
 #include "trace/gpu/causes.h"
@@ -150,14 +151,8 @@ static int nvtx_push(struct ct_analysis *a, struct nvtx_thread *t, const struct 
 		t->deeper++;
 		return 0;
 	}
-	if (t->depth == t->room) {
-		uint32_t room = t->room ? 2 * t->room : 8, *more = realloc(t->ranges, room * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		t->ranges = more;
-		t->room = room;
-	}
+	if (!ct_room(t->ranges, t->depth, t->room))
+		return -ENOMEM;
 	index = nvtx_new(n);
 	if (index == NO_RANGE)
 		return -ENOMEM;
