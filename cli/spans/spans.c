@@ -277,7 +277,7 @@ static int spans_unreturned(struct ct_spans *s, struct ct_track *track, uint64_t
 	struct ct_trace_event event = {
 		.kind = CT_ON_UNRETURNED, .class = frame->class, .category = c->category,
 		.kernel = c->kernel, .api = c->api, .track = track, .begin = frame->begin,
-		.end = frame->begin,
+		.end = left ? left : frame->begin, .left = left,
 	};
 
 	if (open)
@@ -374,7 +374,7 @@ static int spans_point(struct ct_spans *s, const struct ct_point *p)
 	event.kernel = c->kernel;
 	event.api = c->api;
 	event.failed = event.kind != CT_ON_BEGIN && ct_record_failed(&p->record);
-	event.timed = false;
+	event.timed = event.left = false;
 	event.begin = p->begin;
 	event.end = p->ts;
 	event.duration = event.self = 0;

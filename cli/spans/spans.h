@@ -51,6 +51,7 @@ struct ct_trace_event {
 	bool     failed;		/* it returned, and not with success */
 	/* Its end, duration and self time are known (never of an abandoned call). */
 	bool     timed;
+	bool     left;			/* of CT_ON_UNRETURNED: at .end its thread was seen outside it */
 	uint64_t begin, end;		/* ns; of CT_ON_BEGIN and of an instant end is begin */
 	uint64_t duration, self;	/* ns, where timed */
 	/*

@@ -190,4 +190,12 @@ t_chrome_lost_ends()
 	is "$(chrome_events "$work/chrome-noends" | jq -r 'select(.ph == "E") | [.name, .ts, .args.unfinished] | join(" ")' | paste -sd,)" \
 		"cuStreamSynchronize 20 true,nvidia_ioctl 40 true" \
 		"chrome: a call whose end was lost ends where its thread is seen outside it"
+	# Of a thread that does something again the time off its CPU is over.
+	mkdir -p "$work/flight"
+	tar -xJf tests/data/guest-flight.tar.xz -C "$work/flight"
+	chrome_export "$work/flight/guest-flight" flight
+	is "$(chrome_events "$work/chrome-flight" | jq -rs '(map(select(.ph == "E" and .name == "sched_switch" and .args.unfinished)) | map([.args.op_id, .ts, .tid % 1073741824])) as $lost |
+			map(select(.ph == "X" or .ph == "B")) as $calls | $lost[] | . as [$op, $over, $tid] |
+			[$calls[] | select(.tid % 1073741824 == $tid and .args.op_id > $op) | .ts + (.dur // 0) - $over] | min | . * 1000 | round' | sort -n | head -n 1)" 0 \
+		"chrome: nor is it off its CPU when it does something"
 }

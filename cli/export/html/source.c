@@ -26,11 +26,8 @@ static uint32_t source_depth(const struct ct_track *track, enum ct_html_track_ki
 
 	if (kind == CT_HTML_INTERRUPT)
 		return track->depth;
-	for (uint32_t i = 0; i < track->depth; i++) {
-		struct ct_record around = { .class = track->frames[i].class };
-
-		depth += ct_html_track_kind_of(&around) == kind;
-	}
+	for (uint32_t i = 0; i < track->depth; i++)
+		depth += ct_html_track_kind_of(track->frames[i].class, track) == kind;
 	return depth;
 }
 
@@ -46,14 +43,14 @@ static uint8_t source_flags(const struct ct_span *span)
 static int source_span(struct ct_analysis *a, const struct ct_span *span)
 {
 	struct ct_html_source *s = a->arg;
-	enum ct_html_track_kind kind = ct_html_track_kind_of(span->record);
+	enum ct_html_track_kind kind = ct_html_track_kind_of(span->class, span->track);
 	struct ct_html_item item;
 	int rc = 0, index;
 
 	if (span->kind == CT_SPAN_INSTANT &&
 	    (span->class->id == CT_CLASS_range_push || span->class->id == CT_CLASS_range_pop))
 		return 0;
-	index = ct_html_track(s->tracks, span->record, kind, s->make, &rc);
+	index = ct_html_track(s->tracks, span->track, span->record, kind, s->make, &rc);
 	if (index < 0) {
 		s->tracks->left_out += !rc;
 		return rc;

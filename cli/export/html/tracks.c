@@ -5,16 +5,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-
 const char *const ct_html_track_kind_word[CT_HTML_TRACK_KINDS] = {
 	"nvtx", "api", "ioctl", "driver", "switch", "gpu", "interrupt",
 };
 
-enum ct_html_track_kind ct_html_track_kind_of(const struct ct_record *r)
+enum ct_html_track_kind ct_html_track_kind_of(const struct ct_class *class, const struct ct_track *track)
 {
-	const struct ct_class *class = r->class;
-
-	if (ct_track_is_interrupts(ct_track_key(r)))
+	if (ct_track_is_interrupts(track->key))
 		return CT_HTML_INTERRUPT;
 	if (class->layer == CT_LAYER_GPU)
 		return CT_HTML_GPU;
@@ -67,27 +64,17 @@ static int tracks_add(struct ct_html_tracks *t, const struct ct_record *r, enum 
 	return 0;
 }
 
-int ct_html_track(struct ct_html_tracks *t, const struct ct_record *r, enum ct_html_track_kind kind, bool make,
-		  int *error)
+int ct_html_track(struct ct_html_tracks *t, const struct ct_track *of, const struct ct_record *r,
+		  enum ct_html_track_kind kind, bool make, int *error)
 {
-	uint64_t key = ct_mix(ct_track_key(r) << 3 | kind, kind == CT_HTML_INTERRUPT ? 0 : r->pid);
-	const struct ct_html_track *track;
+	uint64_t key = (uint64_t)of->index << 3 | kind;
+	const struct ct_html_track *track = ct_keyed_get(t, key);
 
-	if (t->count && key == t->last_key)
-		return t->last;
-	track = ct_keyed_get(t, key);
 	if (!track && make && t->count < CT_HTML_TRACKS_MAX) {
-		if (tracks_add(t, r, kind, key)) {
-			*error = -ENOMEM;
-			return -1;
-		}
-		track = ct_keyed_get(t, key);
+		*error = tracks_add(t, r, kind, key);
+		track = *error ? NULL : ct_keyed_get(t, key);
 	}
-	if (!track)
-		return -1;
-	t->last_key = key;
-	t->last = track - t->list;
-	return t->last;
+	return track ? track - t->list : -1;
 }
 
 void ct_html_track_count(struct ct_html_track *t, int64_t begin, uint32_t depth)

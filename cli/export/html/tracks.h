@@ -6,8 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/keyed.h"
-#include "trace/merge.h"
+#include "spans/tracks.h"
 
 /* In the order in which a thread's tracks are drawn. */
 enum ct_html_track_kind {
@@ -25,7 +24,7 @@ extern const char *const ct_html_track_kind_word[CT_HTML_TRACK_KINDS];
 #define CT_HTML_BIN(level)	(8 + 2 * (level))
 
 struct ct_html_track {
-	uint64_t key;
+	uint64_t key;			/* index in the pass, and kind */
 	uint32_t pid, tid;
 	int32_t cpu;			/* of interrupts, else CT_NO_CPU */
 	unsigned int context;		/* CT_F_CONTEXT bits, of interrupts */
@@ -51,19 +50,18 @@ struct ct_html_tracks {
 	CT_KEYED(struct ct_html_track);
 	CT_KEYED(struct ct_html_order) order;
 	unsigned int processes, threads;
-	uint64_t last_key;
-	unsigned int last;
 	uint64_t left_out;		/* records of tracks beyond the maximum */
 };
 
-enum ct_html_track_kind ct_html_track_kind_of(const struct ct_record *r);
+/* The kind of track that what @class says of @track is on. */
+enum ct_html_track_kind ct_html_track_kind_of(const struct ct_class *class, const struct ct_track *track);
 
 /*
- * The index of the track of @r, which is made with @make.  -1: there is none, -ENOMEM is in
- * @error.
+ * The index of the track of @r, a record of @of, which is made with @make.  -1: there is none, -ENOMEM
+ * is in @error.
  */
-int ct_html_track(struct ct_html_tracks *t, const struct ct_record *r, enum ct_html_track_kind kind,
-		  bool make, int *error);
+int ct_html_track(struct ct_html_tracks *t, const struct ct_track *of, const struct ct_record *r,
+		  enum ct_html_track_kind kind, bool make, int *error);
 
 /* Takes note of a record: for the sampling of zoom levels. */
 void ct_html_track_count(struct ct_html_track *t, int64_t begin, uint32_t depth);

@@ -14,13 +14,6 @@
 #include "table/short_name.h"
 #include "trace/gpu/causes.h"
 
-#define DEEPEST		255u		/* a record's depth does not say more */
-
-struct slices_open {
-	uint64_t op_id;
-	struct ct_slice_track *track;
-};
-
 struct slices_process {
 	uint64_t pid;
 	bool named;
@@ -30,7 +23,6 @@ struct slices {
 	const struct ct_slices_sink *sink;
 	void *arg;
 	struct ct_slice_tracks tracks;
-	CT_KEYED(struct slices_open) open;
 	CT_KEYED(struct slices_process) processes;
 	const struct ct_processes *known;	/* of the pass: ranks of jobs */
 	struct ct_counters counters;
@@ -49,10 +41,7 @@ static int slices_close(struct slices *s, struct ct_slice_track *track, uint64_t
 {
 	struct ct_open_slice slice = *ct_slice_track_pop(track);
 	uint32_t arrows = slice.op_id ? ct_slice_track_drop_arrows(track, slice.op_id) : 0;
-	struct slices_open *open = slice.op_id ? ct_keyed_get(&s->open, slice.op_id) : NULL;
 
-	if (open)
-		ct_keyed_remove(&s->open, open);
 	return s->sink->end(s->arg, &(struct ct_slice){
 		.track = track, .class = slice.class, .name = slice.class->name,
 		.name_len = strlen(slice.class->name), .ts = ts, .begin = slice.begin,
@@ -63,23 +52,31 @@ static int slices_close(struct slices *s, struct ct_slice_track *track, uint64_t
 	});
 }
 
-/*
- * The thread of @p is where no more than @depth calls are around it: of calls on @track that are
- * deeper, and have not ended, the ends were lost.
- */
-static int slices_leave(struct slices *s, struct ct_slice_track *track, const struct ct_point *p, uint32_t depth)
+/* A call never returned: its thread is outside it. */
+static int slices_left(struct slices *s, const struct ct_trace_event *e)
 {
-	uint64_t thread = ct_track_key(&p->record);
+	uint64_t op_id = e->track->frames[e->track->depth].op_id;
+	struct ct_slice_track *track = ct_slice_tracks_find(&s->tracks, ct_slice_track_kind_of(e->class, e->track),
+							    e->track, op_id);
+	bool closed = !track;
 	int rc = 0;
 
-	while (!rc && track && track->depth && depth < DEEPEST) {
-		const struct ct_open_slice *top = &track->slices[track->depth - 1];
-
-		if (top->thread != thread || top->depth < depth || top->end != UINT64_MAX)
-			break;
-		rc = slices_close(s, track, p->ts, false);
+	while (!closed && !rc) {
+		closed = track->slices[track->depth - 1].op_id == op_id;
+		rc = slices_close(s, track, e->end, false);
 	}
 	return rc;
+}
+
+/* A thread that does something is on a CPU: the end of the time before was lost. */
+static int slices_awake(struct slices *s, const struct ct_trace_event *e)
+{
+	struct ct_slice_track *track = ct_slice_tracks_get(&s->tracks, CT_SLICE_TRACK_DRIVER, e->track);
+	const struct ct_open_slice *top = track && track->depth ? &track->slices[track->depth - 1] : NULL;
+
+	if (!top || top->end != UINT64_MAX || !ct_class_is(top->class, CT_IS_SWITCH) || top->op_id == e->point->op_id)
+		return 0;
+	return slices_close(s, track, e->point->ts, false);
 }
 
 /* ---------------------------------------------------------------- begins --- */
@@ -90,12 +87,11 @@ static int slices_know_process(struct slices *s, uint32_t pid)
 }
 
 /* The first track of a kind for a record, which the format is told of. */
-static int slices_track(struct slices *s, enum ct_slice_track_kind kind, const struct ct_record *r,
-		       struct ct_slice_track **track)
+static int slices_track(struct slices *s, const struct ct_trace_event *e, struct ct_slice_track **track)
 {
 	uint32_t count = s->tracks.count;
 
-	*track = ct_slice_tracks_make(&s->tracks, kind, r);
+	*track = ct_slice_tracks_make(&s->tracks, ct_slice_track_kind_of(e->class, e->track), e->track, e->record);
 	if (!*track)
 		return -ENOMEM;
 	if (s->tracks.count == count)
@@ -144,9 +140,9 @@ static void slices_join(const struct ct_point *p, struct ct_slice *slice)
 }
 
 /* An arrow from the call that is open to the ioctl that begins inside it. */
-static int slices_arrow(struct slices *s, struct ct_slice *slice)
+static int slices_arrow(struct slices *s, const struct ct_trace_event *e, struct ct_slice *slice)
 {
-	struct ct_slice_track *calls = ct_slice_tracks_get(&s->tracks, CT_SLICE_TRACK_CALLS, &slice->point->record);
+	struct ct_slice_track *calls = ct_slice_tracks_get(&s->tracks, CT_SLICE_TRACK_CALLS, e->track);
 	int rc = calls && calls->depth ? ct_slice_track_arrow(calls, slice->op_id) : 1;
 
 	if (!rc)
@@ -181,8 +177,9 @@ static int slices_name_work(struct slices *s, const struct ct_record *r, struct 
 	return 0;
 }
 
-static int slices_begin(struct slices *s, const struct ct_point *p)
+static int slices_begin(struct slices *s, const struct ct_trace_event *e)
 {
+	const struct ct_point *p = e->point;
 	const struct ct_record *r = &p->record;
 	struct ct_slice slice = {
 		.class = r->class, .name = r->class->name, .name_len = strlen(r->class->name),
@@ -190,66 +187,50 @@ static int slices_begin(struct slices *s, const struct ct_point *p)
 		.unfinished = p->open, .op_id = p->op_id,
 	};
 	uint64_t end = slice.known ? r->end : UINT64_MAX;
-	enum ct_slice_track_kind kind = ct_slice_track_kind_of(r);
 	bool ioctl = r->fields && ct_record_is_ioctl(r);
-	struct slices_open *open;
-	int rc;
+	int rc = slices_awake(s, e);
 
-	if (kind == CT_SLICE_TRACK_CALLS || kind == CT_SLICE_TRACK_DRIVER) {
-		enum ct_slice_track_kind other = kind == CT_SLICE_TRACK_CALLS ? CT_SLICE_TRACK_DRIVER : CT_SLICE_TRACK_CALLS;
-
-		rc = slices_leave(s, ct_slice_tracks_get(&s->tracks, other, r), p, p->depth);
-		if (rc)
-			return rc;
-	}
-	rc = slices_track(s, kind, r, &slice.track);
-	if (!rc && kind != CT_SLICE_TRACK_GPU)
-		rc = slices_leave(s, slice.track, p, p->depth);
+	if (!rc)
+		rc = slices_track(s, e, &slice.track);
 	if (!rc)
 		rc = slices_choose(s, p, end, &slice.track);
 	if (!rc && s->gpu)
 		slices_join(p, &slice);
-	if (!rc && kind == CT_SLICE_TRACK_GPU)
+	if (!rc && slice.track->kind == CT_SLICE_TRACK_GPU)
 		rc = slices_name_work(s, r, &slice);
-	if (!rc && ioctl && kind == CT_SLICE_TRACK_DRIVER && !slice.track->ioctls)
-		rc = slices_arrow(s, &slice);
-	if (rc)
-		return rc;
-	open = ct_keyed_put(&s->open, p->op_id);
-	if (!open || ct_slice_track_push(slice.track, &(struct ct_open_slice){
-		    .op_id = p->op_id, .begin = p->ts, .end = end, .thread = ct_track_key(r),
-		    .depth = p->depth, .ioctl = ioctl, .class = r->class }))
-		return -ENOMEM;
-	open->track = slice.track;
-	return s->sink->begin(s->arg, &slice);
+	if (!rc && ioctl && slice.track->kind == CT_SLICE_TRACK_DRIVER && !slice.track->ioctls)
+		rc = slices_arrow(s, e, &slice);
+	if (!rc)
+		rc = ct_slice_track_push(slice.track, &(struct ct_open_slice){
+			.op_id = p->op_id, .begin = p->ts, .end = end, .ioctl = ioctl, .class = r->class });
+	return rc ? rc : s->sink->begin(s->arg, &slice);
 }
 
-static int slices_end(struct slices *s, const struct ct_point *p)
+static int slices_end(struct slices *s, const struct ct_trace_event *e)
 {
-	struct slices_open *open = ct_keyed_get(&s->open, p->op_id);
+	const struct ct_point *p = e->point;
 	struct ct_slice slice = {
 		.class = p->record.class, .name = p->record.class->name,
 		.name_len = strlen(p->record.class->name), .ts = p->ts, .begin = p->begin,
 		.point = p, .op_id = p->op_id,
 	};
 	const struct ct_open_slice *popped;
-	int rc = 0;
+	int rc = slices_awake(s, e);
 
-	if (!open) {
+	if (rc)
+		return rc;
+	slice.track = ct_slice_tracks_find(&s->tracks, ct_slice_track_kind_of(e->class, e->track), e->track, p->op_id);
+	if (!slice.track) {
 		/* Else it was ended before, where its thread was seen outside it. */
 		if (!p->begin_lost)
 			return 0;
-		rc = slices_track(s, ct_slice_track_kind_of(&p->record), &p->record, &slice.track);
+		rc = slices_track(s, e, &slice.track);
 		return rc ? rc : s->sink->whole(s->arg, &slice);
 	}
-	slice.track = open->track;
-	if (slice.track->kind == CT_SLICE_TRACK_CALLS)
-		rc = slices_leave(s, ct_slice_tracks_get(&s->tracks, CT_SLICE_TRACK_DRIVER, &p->record), p, p->depth + 1);
 	while (!rc && slice.track->slices[slice.track->depth - 1].op_id != p->op_id)
 		rc = slices_close(s, slice.track, p->ts, false);
 	if (rc)
 		return rc;
-	ct_keyed_remove(&s->open, ct_keyed_get(&s->open, p->op_id));
 	popped = ct_slice_track_pop(slice.track);
 	slice.known = popped->end != UINT64_MAX;
 	slice.begin = popped->begin;
@@ -310,8 +291,9 @@ static int slices_name_process(struct slices *s, const struct ct_record *r, cons
 	return s->sink->process(s->arg, r->pid, name, n);
 }
 
-static int slices_instant(struct slices *s, const struct ct_point *p)
+static int slices_instant(struct slices *s, const struct ct_trace_event *e)
 {
+	const struct ct_point *p = e->point;
 	const struct ct_record *r = &p->record;
 	struct ct_slice slice = {
 		.class = r->class, .name = r->class->name, .name_len = strlen(r->class->name),
@@ -334,7 +316,7 @@ static int slices_instant(struct slices *s, const struct ct_point *p)
 		return s->sink->sample(s->arg, &slice);
 	if (r->class->category == CT_CAT_TRACER)
 		return 0;
-	rc = slices_track(s, ct_slice_track_kind_of(r), r, &slice.track);
+	rc = slices_track(s, e, &slice.track);
 	if (rc)
 		return rc;
 	if (r->class->id == CT_CLASS_range_push || r->class->id == CT_CLASS_range_pop)
@@ -374,18 +356,12 @@ static int slices_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	if (e->class->id == CT_CLASS_gpu_metrics)
 		return ct_slice_metrics_record(&s->metrics, e->record, e->point->ts);
 	if (e->class->id == CT_CLASS_sample)
-		return slices_instant(s, e->point);
+		return slices_instant(s, e);
+	/* What is open at the end of the trace is ended there. */
+	if (e->kind == CT_ON_UNRETURNED)
+		return e->left ? slices_left(s, e) : 0;
 	s->last = e->point->ts;
-	switch (e->kind) {
-	case CT_ON_BEGIN:
-		rc = slices_begin(s, e->point);
-		break;
-	case CT_ON_END:
-		rc = slices_end(s, e->point);
-		break;
-	default:
-		rc = slices_instant(s, e->point);
-	}
+	rc = e->kind == CT_ON_BEGIN ? slices_begin(s, e) : e->kind == CT_ON_END ? slices_end(s, e) : slices_instant(s, e);
 	if (rc || !s->counts)
 		return rc;
 	return ct_counters_event(&s->counters, ct_analysis_state(a, &ct_memory_analyser), e);
@@ -408,7 +384,7 @@ static int slices_finish(struct ct_analysis *a)
 static const struct ct_analyser *const needs[] = { &ct_memory_analyser, NULL };
 
 static const struct ct_analyser slices_analyser = {
-	.on = CT_ON_BEGIN | CT_ON_END | CT_ON_INSTANT,
+	.on = CT_ON_BEGIN | CT_ON_END | CT_ON_INSTANT | CT_ON_UNRETURNED,
 	.unfiltered = true,
 	.samples = true,
 	.needs = needs,
@@ -427,7 +403,6 @@ int ct_slices(const struct ct_trace *t, const struct ct_slices_sink *sink, void 
 		free(s.kernels[i]);
 	free(s.kernels);
 	ct_slice_tracks_free(&s.tracks);
-	ct_keyed_free(&s.open);
 	ct_keyed_free(&s.processes);
 	ct_counters_free(&s.counters);
 	ct_slice_metrics_free(&s.metrics);

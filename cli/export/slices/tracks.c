@@ -8,33 +8,24 @@
 
 #include "base/grow.h"
 
-#define KEY_OTHERS	UINT64_MAX
-
-enum ct_slice_track_kind ct_slice_track_kind_of(const struct ct_record *r)
+enum ct_slice_track_kind ct_slice_track_kind_of(const struct ct_class *class, const struct ct_track *track)
 {
-	const struct ct_class *class = r->class;
-
 	if (class->layer == CT_LAYER_GPU)
 		return CT_SLICE_TRACK_GPU;
-	if (ct_track_is_interrupts(ct_track_key(r)))
+	if (ct_track_is_interrupts(track->key))
 		return CT_SLICE_TRACK_INTERRUPTS;
 	if (class->layer != CT_LAYER_USER || class->id == CT_CLASS_ioctl)
 		return CT_SLICE_TRACK_DRIVER;
 	return class->category == CT_CAT_MARKER ? CT_SLICE_TRACK_RANGES : CT_SLICE_TRACK_CALLS;
 }
 
-static uint64_t tracks_key(enum ct_slice_track_kind kind, const struct ct_record *r)
+/* Interrupts of all kinds of a CPU lie in each other. */
+static uint64_t tracks_key(enum ct_slice_track_kind kind, const struct ct_track *track)
 {
-	switch (kind) {
-	case CT_SLICE_TRACK_INTERRUPTS:
-		return ct_mix((uint64_t)kind << 32, (uint32_t)r->cpu);
-	case CT_SLICE_TRACK_GPU:
-		return ct_mix((uint64_t)kind << 32 | r->pid, ct_track_key(r));
-	case CT_SLICE_TRACK_OTHERS:
-		return KEY_OTHERS;
-	default:
-		return ct_mix((uint64_t)kind << 32 | r->pid, r->tid);
-	}
+	uint64_t which = kind == CT_SLICE_TRACK_INTERRUPTS ? (uint32_t)(track->key >> 8) :
+			 kind == CT_SLICE_TRACK_OTHERS ? 0 : track->index;
+
+	return (uint64_t)kind << 32 | which;
 }
 
 static void tracks_name(struct ct_slice_track *track)
@@ -82,31 +73,39 @@ static struct ct_slice_track *tracks_add(struct ct_slice_tracks *tracks, const s
 	return track;
 }
 
-struct ct_slice_track *ct_slice_tracks_get(struct ct_slice_tracks *tracks, enum ct_slice_track_kind kind, const struct ct_record *r)
+struct ct_slice_track *ct_slice_tracks_get(const struct ct_slice_tracks *tracks, enum ct_slice_track_kind kind,
+					   const struct ct_track *track)
 {
-	uint64_t key = tracks_key(kind, r);
-	const struct ct_slice_track_of *of;
+	const struct ct_slice_track_of *of = ct_keyed_get(&tracks->by_key, tracks_key(kind, track));
 
-	if (tracks->last && tracks->last_key == key)
-		return tracks->last;
-	of = ct_keyed_get(&tracks->by_key, key);
-	if (!of)
-		return NULL;
-	tracks->last_key = key;
-	tracks->last = of->track;
-	return tracks->last;
+	return of ? of->track : NULL;
 }
 
-struct ct_slice_track *ct_slice_tracks_make(struct ct_slice_tracks *tracks, enum ct_slice_track_kind kind, const struct ct_record *r)
+struct ct_slice_track *ct_slice_tracks_find(const struct ct_slice_tracks *tracks, enum ct_slice_track_kind kind,
+					    const struct ct_track *of, uint64_t op_id)
 {
-	struct ct_slice_track *track = ct_slice_tracks_get(tracks, kind, r);
+	struct ct_slice_track *track = ct_slice_tracks_get(tracks, kind, of);
+
+	if (!track)
+		track = ct_slice_tracks_get(tracks, CT_SLICE_TRACK_OTHERS, of);
+	for (; track; track = track->next)
+		for (uint32_t i = track->depth; i-- > 0;)
+			if (track->slices[i].op_id == op_id)
+				return track;
+	return NULL;
+}
+
+struct ct_slice_track *ct_slice_tracks_make(struct ct_slice_tracks *tracks, enum ct_slice_track_kind kind,
+					    const struct ct_track *on, const struct ct_record *r)
+{
+	struct ct_slice_track *track = ct_slice_tracks_get(tracks, kind, on);
 	struct ct_slice_track_of *of;
 
 	if (track)
 		return track;
 	if (tracks->count >= CT_SLICE_TRACKS_MAX && kind != CT_SLICE_TRACK_OTHERS)
-		return ct_slice_tracks_make(tracks, CT_SLICE_TRACK_OTHERS, r);
-	of = ct_keyed_put(&tracks->by_key, tracks_key(kind, r));
+		return ct_slice_tracks_make(tracks, CT_SLICE_TRACK_OTHERS, on, r);
+	of = ct_keyed_put(&tracks->by_key, tracks_key(kind, on));
 	if (!of)
 		return NULL;
 	track = tracks_add(tracks, &(struct ct_slice_track){

@@ -11,8 +11,7 @@
 #ifndef CT_CLI_SLICE_TRACKS_H
 #define CT_CLI_SLICE_TRACKS_H
 
-#include "base/keyed.h"
-#include "trace/merge.h"
+#include "spans/tracks.h"
 
 enum ct_slice_track_kind {
 	CT_SLICE_TRACK_RANGES, CT_SLICE_TRACK_CALLS, CT_SLICE_TRACK_DRIVER, CT_SLICE_TRACK_GPU, CT_SLICE_TRACK_INTERRUPTS,
@@ -27,8 +26,6 @@ enum ct_slice_track_kind {
 struct ct_open_slice {
 	uint64_t op_id;			/* 0: a range */
 	uint64_t begin, end;		/* ns; end: UINT64_MAX where it is not known yet */
-	uint64_t thread;		/* ct_track_key() */
-	uint32_t depth;			/* as its point says */
 	bool     ioctl;
 	const struct ct_class *class;
 };
@@ -59,7 +56,7 @@ struct ct_slice_track {
 };
 
 struct ct_slice_track_of {
-	uint64_t key;
+	uint64_t key;			/* kind, and index of the track or CPU */
 	struct ct_slice_track *track;		/* the first of its kind and thread */
 };
 
@@ -67,20 +64,22 @@ struct ct_slice_tracks {
 	CT_KEYED(struct ct_slice_track_of) by_key;
 	struct ct_slice_track **list;
 	uint32_t count, capacity;
-	uint64_t last_key;		/* what was looked up last */
-	struct ct_slice_track *last;
 };
 
-/* The kind of track that @r is on. */
-enum ct_slice_track_kind ct_slice_track_kind_of(const struct ct_record *r);
+/* The kind of track that what @class says of @track is on. */
+enum ct_slice_track_kind ct_slice_track_kind_of(const struct ct_class *class, const struct ct_track *track);
 
-/*
- * The first track of a kind for the thread, the CPU or the stream of @r; NULL: there is none yet.
- */
-struct ct_slice_track *ct_slice_tracks_get(struct ct_slice_tracks *tracks, enum ct_slice_track_kind kind, const struct ct_record *r);
+/* The first track of a kind for a thread, a CPU or a stream; NULL: there is none yet. */
+struct ct_slice_track *ct_slice_tracks_get(const struct ct_slice_tracks *tracks, enum ct_slice_track_kind kind,
+					   const struct ct_track *track);
 
-/* The same, made if there is none; NULL: no memory. */
-struct ct_slice_track *ct_slice_tracks_make(struct ct_slice_tracks *tracks, enum ct_slice_track_kind kind, const struct ct_record *r);
+/* The same with an open slice of this op_id, which may be further inside; NULL: there is none. */
+struct ct_slice_track *ct_slice_tracks_find(const struct ct_slice_tracks *tracks, enum ct_slice_track_kind kind,
+					    const struct ct_track *track, uint64_t op_id);
+
+/* The same as ct_slice_tracks_get(), made for the record @r if there is none; NULL: no memory. */
+struct ct_slice_track *ct_slice_tracks_make(struct ct_slice_tracks *tracks, enum ct_slice_track_kind kind,
+					    const struct ct_track *track, const struct ct_record *r);
 
 /* One more beside @track, the last of its kind and thread; NULL: no memory. */
 struct ct_slice_track *ct_slice_tracks_beside(struct ct_slice_tracks *tracks, struct ct_slice_track *track);
