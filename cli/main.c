@@ -29,6 +29,7 @@ static const struct command {
 	{ "explain",  cmd_explain,  "what limits the program, and what to try" },
 	{ "diff",     cmd_diff,     "compare two traces: what became slower, and whether that is noise" },
 	{ "merge",    cmd_merge,    "traces of several hosts in one folder, which is read as one trace" },
+	{ "summarize", cmd_summarize, "of a job's node what comparing ranks needs, for jobs of hundreds of ranks" },
 	{ "timeline", cmd_timeline, "a timeline by thread and nesting depth, in the terminal" },
 	{ "export",   cmd_export,   "write a trace as a page, a database, a table, or for another tool" },
 	{ "pack",     cmd_pack,     "a trace as one compressed file, which every command opens" },

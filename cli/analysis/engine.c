@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ranks/summary.h"
+
 #define ENGINE_KNOWN	(1ull << 63)	/* of a class: its bits were computed */
 #define ENGINE_PROCESS	(1ull << 62)	/* of a class: its records say something of their process */
 
@@ -22,8 +24,10 @@ struct engine_call {
 struct ct_engine {
 	const struct ct_trace *trace;
 	const struct ct_engine_options *options;
+	const struct ct_phases *phases;
+	const struct ct_collectives *collectives;
 	struct ct_phases own_phases;
-	struct ct_collectives collectives;
+	struct ct_collectives own_collectives;
 	struct ct_processes processes;
 	struct ct_names names;
 	struct ct_filter_state filter;
@@ -76,11 +80,11 @@ static int engine_add(struct ct_engine *e, const struct ct_analyser *analyser)
 	*a = (struct ct_analysis){
 		.analyser = analyser,
 		.trace = e->trace,
-		.phases = e->options->phases ? e->options->phases : &e->own_phases,
+		.phases = e->phases,
 		.processes = &e->processes,
 		.names = &e->names,
 		.filter = &e->filter.filter,
-		.collectives = &e->collectives,
+		.collectives = e->collectives,
 		.totals = &e->spans.totals,
 		.arg = e->options->arg,
 		.engine = e,
@@ -198,6 +202,22 @@ static int engine_pass(struct ct_engine *e)
 	return ct_spans_run(&e->spans);
 }
 
+/* There are no records: what they would have told is there. */
+static int engine_summaries(struct ct_engine *e)
+{
+	const struct ct_summaries *all = e->trace->summaries;
+	int rc = 0;
+
+	e->spans.totals.first = e->trace->reg.start;
+	e->spans.totals.last = e->trace->end;
+	for (unsigned int i = 0; i < all->processes_count && !rc; i++) {
+		const struct ct_summary_process *p = &all->processes[i];
+
+		rc = ct_processes_tell(&e->processes, p->pid, p->name, p->rank, p->gpu);
+	}
+	return rc;
+}
+
 /* ------------------------------------------------------------ the results --- */
 
 struct ct_table *ct_analysis_table(struct ct_analysis *a, const char *name, const char *title,
@@ -270,9 +290,9 @@ static int engine_prepare(struct ct_engine *e, const struct ct_analyser *const *
 		rc = i < CT_ANALYSERS_MAX ? engine_add(e, analysers[i]) : -E2BIG;
 	for (unsigned int i = 0; i < e->count; i++)
 		phases |= e->list[i].analyser->phases, collectives |= e->list[i].analyser->collectives;
-	if (!rc && collectives && ct_collectives_there(&e->trace->reg))
-		rc = ct_collectives_find(&e->collectives, e->trace);
-	if (!rc && phases && !e->options->phases) {
+	if (!rc && collectives && e->collectives == &e->own_collectives && ct_collectives_there(&e->trace->reg))
+		rc = ct_collectives_find(&e->own_collectives, e->trace);
+	if (!rc && phases && e->phases == &e->own_phases) {
 		rc = ct_phases_find(&e->own_phases, e->trace);
 		if (!rc && only)
 			ct_range_clip(&e->own_phases, &(struct ct_range){ only->from, only->to }, only->pid);
@@ -290,11 +310,17 @@ struct ct_engine *ct_engine_run(const struct ct_trace *t, const struct ct_analys
 	if (e) {
 		e->trace = t;
 		e->options = options;
+		e->phases = options->phases ? options->phases : &e->own_phases;
+		e->collectives = options->collectives ? options->collectives : &e->own_collectives;
+		if (t->summaries) {
+			e->phases = &t->summaries->phases;
+			e->collectives = &t->summaries->collectives;
+		}
 		rc = engine_prepare(e, analysers, count);
 		if (!rc)
 			rc = engine_begin_all(e);
 		if (!rc)
-			rc = engine_pass(e);
+			rc = t->summaries ? engine_summaries(e) : engine_pass(e);
 		if (!rc)
 			rc = engine_end_all(e);
 	}
@@ -338,7 +364,7 @@ void ct_engine_free(struct ct_engine *e)
 	}
 	free(e->wanted);
 	ct_phases_free(&e->own_phases);
-	ct_collectives_free(&e->collectives);
+	ct_collectives_free(&e->own_collectives);
 	ct_processes_free(&e->processes);
 	ct_names_forget(&e->names);
 	ct_filter_end(&e->filter);

@@ -32,6 +32,7 @@ struct ct_analyser {
 	bool (*wants)(const struct ct_class *class);
 	bool phases;			/* it uses ct_analysis.phases */
 	bool collectives;		/* it uses ct_analysis.collectives */
+	bool summaries;			/* as a report, it can be made of summaries of traces, too */
 	bool gpu;			/* of a trace without records of the GPU it gets nothing */
 	bool samples;			/* it gets samples, of threads and of GPUs, as instants; nobody else does */
 	bool unfiltered;		/* it gets all of them, whatever --from, --pid ... say */
@@ -108,6 +109,7 @@ void ct_analysers_add(struct ct_analysers *analysers, const struct ct_analyser *
 struct ct_engine_options {
 	struct ct_report_filter filter;
 	const struct ct_phases *phases;	/* found already; NULL: found if an analyser uses them */
+	const struct ct_collectives *collectives;	/* the same */
 	/* Called with each table of a report that streams, in begin(); NULL: its rows are kept. */
 	int (*stream)(void *arg, struct ct_table *t);
 	void *stream_arg;

@@ -50,7 +50,7 @@ void ct_option_ring(struct argp_state *state, uint32_t ring, uint32_t *subbuf_si
  */
 error_t ct_option_trace(int key, char *arg, struct argp_state *state, const char **dir);
 
-#define CT_DIRS_MAX	256u
+#define CT_DIRS_MAX	1024u
 
 /* The directories of the traces that a command reads as one. */
 struct ct_dirs {

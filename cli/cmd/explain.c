@@ -177,7 +177,9 @@ int cmd_explain(int argc, char **argv)
 	env.request.print.colour = ct_term_colour(stdout);
 	if (env.request.print.top == UINT64_MAX)
 		env.request.print.top = env.request.format ? 0 : 10;
-	status = ct_open_traces(&t, env.dirs.list, env.dirs.count);
+	status = ct_open_job(&t, env.dirs.list, env.dirs.count);
+	if (!status && t.summaries && (env.calls || ct_only_asked(&env.only)))
+		status = ct_complain_usage("summaries are of whole traces: they take no --call and the like, and no --from, --to and --pid");
 	if (!status)
 		status = ct_tell(env.dirs.list[0], explain_only(&env, &t, &err), &err);
 	if (!status)

@@ -20,6 +20,7 @@
 #include "pack/files.h"
 #include "pack/pack.h"
 #include "ranks/clocks.h"
+#include "ranks/summary.h"
 #include "trace/directory.h"
 #include "trace/several.h"
 
@@ -154,7 +155,7 @@ static int open_list_skips_hidden(const struct dirent *entry)
 	return entry->d_name[0] != '.';
 }
 
-/* A folder with traces, and none itself, stands for them. */
+/* A folder with traces or summaries, and none itself, stands for them. */
 static int open_list_folder(struct open_list *l, const char *dir)
 {
 	unsigned int before = l->count;
@@ -165,7 +166,7 @@ static int open_list_folder(struct open_list *l, const char *dir)
 	for (int i = 0; i < count; i++) {
 		char path[4096];
 
-		if (!rc && !ct_path(path, sizeof(path), dir, entry[i]->d_name) && ct_is_trace(path))
+		if (!rc && !ct_path(path, sizeof(path), dir, entry[i]->d_name) && (ct_is_trace(path) || ct_summary_is(path)))
 			rc = open_list_add(l, dir, entry[i]->d_name);
 		free(entry[i]);
 	}
@@ -188,20 +189,19 @@ static const char *open_list_twice(const struct open_list *l)
 
 #define CLOCKS_TOLD	4u	/* hosts */
 
-static int open_clocks(struct ct_trace *t)
+/* How exactly the clocks of hosts can be compared, once each host. */
+static void open_tell_clocks(const struct ct_trace *t)
 {
-	char text[320];
 	unsigned int told = 0, others = 0;
-	int rc = ct_clocks_fit(t);
+	char text[320];
 
-	for (unsigned int i = 0; i < t->sources_count && !rc; i++)
+	for (unsigned int i = 0; i < t->sources_count; i++)
 		if (!t->sources[i].clock.same && told++ < CLOCKS_TOLD)
 			fprintf(stderr, "cudatrace: %s\n", ct_clocks_text(&t->sources[i], text, sizeof(text)));
 		else
 			others += !t->sources[i].clock.same;
 	if (others)
 		fprintf(stderr, "cudatrace: and %u more hosts: report ranks lists their clocks\n", others);
-	return rc ? ct_complain("%s: no memory", t->dir) : 0;
 }
 
 static int open_several(struct ct_trace *t, const struct open_list *l, const char *name)
@@ -217,12 +217,31 @@ static int open_several(struct ct_trace *t, const struct open_list *l, const cha
 	for (unsigned int i = 0; of && i < l->count; i++)
 		ct_trace_close(&of[i]);
 	free(of);
-	return status ? status : open_clocks(t);
+	if (!status && ct_clocks_fit(t))
+		status = ct_complain("%s: no memory", t->dir);
+	if (!status)
+		open_tell_clocks(t);
+	return status;
 }
 
-int ct_open_traces(struct ct_trace *t, const char *const *dirs, unsigned int count)
+static int open_summaries(struct ct_trace *t, const struct open_list *l, const char *name)
+{
+	struct ct_error err = { 0 };
+
+	for (unsigned int i = 0; i < l->count; i++)
+		if (!ct_summary_is(l->dirs[i]))
+			return ct_complain_usage("%s: no summary, as others are: make one of it (cudatrace summarize)", l->dirs[i]);
+	if (ct_summaries_open(t, (const char *const *)l->dirs, l->count, name, &err))
+		return ct_complain("%s", err.text);
+	open_tell_clocks(t);
+	return 0;
+}
+
+/* Those that are named, and those of folders; @summaries: they may be summaries. */
+static int open_all(struct ct_trace *t, const char *const *dirs, unsigned int count, bool summaries)
 {
 	struct open_list l = { 0 };
+	const char *summary = NULL;
 	char name[4200];
 	int status = 0;
 
@@ -230,12 +249,27 @@ int ct_open_traces(struct ct_trace *t, const char *const *dirs, unsigned int cou
 	for (unsigned int i = 0; i < count && !status; i++)
 		status = open_list_folder(&l, dirs[i]) ? ct_complain("no memory") : 0;
 	snprintf(name, sizeof(name), count > 1 ? "%.4096s and %u more" : "%.4096s", dirs[0], count - 1);
+	for (unsigned int i = 0; i < l.count && !summary; i++)
+		summary = ct_summary_is(l.dirs[i]) ? l.dirs[i] : NULL;
 	if (!status && open_list_twice(&l))
 		status = ct_complain_usage("%s: the same trace is named twice", open_list_twice(&l));
+	if (!status && summary && !summaries)
+		status = ct_complain_usage("%s: a summary, which report ranks, collectives_sum and collectives, explain and "
+					   "export --format html take; this needs the trace", summary);
 	if (!status)
-		status = l.count == 1 ? open_trace(t, l.dirs[0]) : open_several(t, &l, name);
+		status = summary ? open_summaries(t, &l, name) : l.count == 1 ? open_trace(t, l.dirs[0]) : open_several(t, &l, name);
 	for (unsigned int i = 0; i < l.count; i++)
 		free(l.dirs[i]);
 	free(l.dirs);
 	return status;
+}
+
+int ct_open_traces(struct ct_trace *t, const char *const *dirs, unsigned int count)
+{
+	return open_all(t, dirs, count, false);
+}
+
+int ct_open_job(struct ct_trace *t, const char *const *dirs, unsigned int count)
+{
+	return open_all(t, dirs, count, true);
 }

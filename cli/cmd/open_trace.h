@@ -19,4 +19,7 @@ extern bool ct_open_read_only;
  */
 int ct_open_traces(struct ct_trace *t, const char *const *dirs, unsigned int count);
 
+/* The same for a command that takes summaries in place of traces, too: t->summaries is set. */
+int ct_open_job(struct ct_trace *t, const char *const *dirs, unsigned int count);
+
 #endif

@@ -235,6 +235,26 @@ static int report_choose(struct env *env)
 	return 0;
 }
 
+/* Of summaries only what compares ranks can be said, and only of all of them. */
+static int report_summaries(struct env *env)
+{
+	struct ct_report_request *q = &env->request;
+	unsigned int kept = 0;
+
+	if (ct_only_asked(&env->only) || env->open || env->by)
+		return ct_complain_usage("summaries are of whole traces: they take no --from, --to, --pid and the like, no --by and no --open");
+	if (q->count == 1 && q->reports[0] == &ct_report_summary)
+		q->reports[0] = ct_report_find("ranks");
+	for (unsigned int i = 0; i < q->count; i++) {
+		if (!q->reports[i]->summaries && !env->all)
+			return ct_complain_usage("%s is not made of summaries: ranks, collectives_sum and collectives are", q->reports[i]->name);
+		if (q->reports[i]->summaries)
+			q->reports[kept++] = q->reports[i];
+	}
+	q->count = kept;
+	return 0;
+}
+
 int cmd_report(int argc, char **argv)
 {
 	static const struct argp argp = { options, report_parse, "[NAME...] DIR...", doc, children, NULL, NULL };
@@ -263,7 +283,9 @@ int cmd_report(int argc, char **argv)
 		env.request.print.colour = ct_term_colour(stdout);
 	}
 	dir = env.words[env.dirs];
-	status = ct_open_traces(&t, &env.words[env.dirs], env.words_count - env.dirs);
+	status = ct_open_job(&t, &env.words[env.dirs], env.words_count - env.dirs);
+	if (!status && t.summaries)
+		status = report_summaries(&env);
 	if (!status)
 		status = ct_tell(dir, ct_only_find(&env.only, &t, false, &err), &err);
 	if (env.open) {

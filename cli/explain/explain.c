@@ -106,7 +106,8 @@ int ct_explain_judge(struct ct_explain *x, const struct ct_trace *t, const struc
 
 			ct_explain_choose(x, i);
 			for (unsigned int k = 0; k < ct_rules_count; k++)
-				if (ct_rules[k].judge)
+				/* Summaries have what ranks are compared by, and nothing else. */
+				if (ct_rules[k].judge && (!t->summaries || ct_rules[k].collects == &ct_job_analyser))
 					ct_rules[k].judge(x, &ct_rules[k]);
 			explain_lines(x, first);
 			ct_explain_causes(x, first);

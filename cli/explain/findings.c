@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/gpu/coverage.h"
+#include "analysis/ranks/job.h"
 #include "table/format.h"
 #include "view/term.h"
 
@@ -57,9 +58,16 @@ static const struct ct_column verdict_columns[] = {
 
 static void findings_verdict_table(struct ct_explain *x, struct ct_table *t)
 {
-	char text[1024];
+	const struct ct_job *job = ct_explain_state(x, &ct_job_analyser);
+	char text[1200];
 
-	for (unsigned int i = 0; i < x->phases->processes_count; i++) {
+	for (unsigned int i = 0; x->trace->summaries && ct_job_verdict(x->analysis, job, i, text, sizeof(text)); i++) {
+		struct ct_cell *row = ct_table_row(t);
+
+		row[1] = ct_const(ct_scope_word[CT_SCOPE_STEADY]);
+		row[3] = ct_text(t, text);
+	}
+	for (unsigned int i = 0; i < x->phases->processes_count && !x->trace->summaries; i++) {
 		const struct ct_process_phases *p = &x->phases->processes[i];
 		struct ct_cell *row;
 		enum ct_limit limit;

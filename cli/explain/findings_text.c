@@ -341,6 +341,21 @@ static void findings_print_job(struct ct_explain *x, const struct findings_page 
 	}
 }
 
+/* Of summaries nothing else is known. */
+static void findings_print_summaries(const struct ct_summaries *s, const struct findings_page *to)
+{
+	char text[400];
+	size_t used;
+
+	used = snprintf(text, sizeof(text), "By %u %s: only who waits for whom is judged. What limits a rank its own trace says.",
+			s->files, s->files == 1 ? "summary" : "summaries");
+	if (s->stride > 1)
+		snprintf(text + used, sizeof(text) - used, " Each %u%s collective was kept; times are those of all.", s->stride,
+			 s->stride == 2 ? "nd" : "th");
+	fputs("    ", to->out);
+	findings_wrap(to, text, 4, 4);
+}
+
 static void findings_print_verdicts(struct ct_explain *x, const struct findings_page *to)
 {
 	unsigned int shown = 0, more = 0, all = 0;
@@ -348,6 +363,10 @@ static void findings_print_verdicts(struct ct_explain *x, const struct findings_
 	fputc('\n', to->out);
 	findings_put(to, CT_TERM_BOLD, "VERDICT\n");
 	findings_print_job(x, to);
+	if (x->trace->summaries) {
+		findings_print_summaries(x->trace->summaries, to);
+		return;
+	}
 	for (unsigned int i = 0; i < x->phases->processes_count; i++) {
 		all += x->phases->processes[i].stages_count > 0;
 		if (!findings_works(&x->phases->processes[i]))

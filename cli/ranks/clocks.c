@@ -6,9 +6,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/median.h"
-#include "ranks/collectives.h"
 #include "view/term.h"
 
 #define SLOPE_POINTS	256	/* of which each pair gives a slope: their median is the first guess */
@@ -27,10 +27,15 @@ struct clocks_sample {
 };
 
 struct clocks {
-	struct ct_trace *trace;
+	struct ct_source *sources;
+	unsigned int sources_count;
 	const struct ct_collectives *collectives;
 	struct ct_source_clock *guess;	/* by which the collectives' times were made */
 	bool *known;
+	uint64_t *ends;		/* by operation: ns, when it ended on the known clocks; 0: not known */
+	uint64_t *moves;	/* by operation: ns, of the shortest of its kernels */
+	uint32_t *parts;	/* indices, by source and then as they are */
+	uint32_t *first;	/* by source: where its parts begin there; one more */
 	struct clocks_sample *samples;
 	size_t count;
 	uint64_t from;		/* ns of its own clock, and ahead of it, of the first sample */
@@ -43,61 +48,82 @@ static bool clocks_together(const struct ct_collectives *c, const struct ct_oper
 	return !o->pair && o->complete && o->measured && !o->mismatched && c->parts[o->first].root < 0;
 }
 
-/* The end of the operation on one host, on its own clock: the mean of its ranks'; 0: it has none. */
-static uint64_t clocks_end(const struct clocks *f, const struct ct_operation *o, unsigned int source)
+/* When a kernel ended on the clock of its host.  The guess has no drift: so this is exact. */
+static uint64_t clocks_own(const struct clocks *f, const struct ct_part *p)
 {
-	uint64_t first = 0, sum = 0, n = 0;
-
-	for (uint32_t i = 0; i < o->count; i++) {
-		const struct ct_part *p = &f->collectives->parts[o->first + i];
-
-		if (p->pid / CT_SOURCE_TASKS != source)
-			continue;
-		first = n++ ? first : p->gpu_end;
-		sum += p->gpu_end - first;
-	}
-	/* The guess has no drift: so this is exact. */
-	return n ? first + (uint64_t)((int64_t)sum / (int64_t)n) - (uint64_t)f->guess[source].offset : 0;
+	return p->gpu_end - (uint64_t)f->guess[ct_collectives_source(f->collectives, p->pid)].offset;
 }
 
-static uint64_t clocks_moves(const struct ct_collectives *c, const struct ct_operation *o)
+/* The mean of moments that lie near each other. */
+struct clocks_mean {
+	uint64_t first, sum, n;
+};
+
+static void clocks_add(struct clocks_mean *m, uint64_t ns)
 {
-	uint64_t least = UINT64_MAX;
-
-	for (uint32_t i = 0; i < o->count; i++) {
-		const struct ct_part *p = &c->parts[o->first + i];
-
-		least = p->gpu_end - p->gpu_begin < least ? p->gpu_end - p->gpu_begin : least;
-	}
-	return least;
+	m->first = m->n++ ? m->first : ns;
+	m->sum += ns - m->first;
 }
 
-static void clocks_sample(struct clocks *f, const struct ct_operation *o, unsigned int source)
+static uint64_t clocks_mean(const struct clocks_mean *m)
 {
-	uint64_t own = clocks_end(f, o, source), first = 0;
-	int64_t ahead;
-	double sum = 0;
-	unsigned int n = 0;
+	return m->n ? m->first + (uint64_t)((int64_t)m->sum / (int64_t)m->n) : 0;
+}
 
-	for (unsigned int k = 0; own && k < f->trace->sources_count; k++) {
-		uint64_t end = f->known[k] ? clocks_end(f, o, k) : 0;
+/* When each operation ended, by the clocks that are known now. */
+static void clocks_ends(struct clocks *f)
+{
+	const struct ct_collectives *c = f->collectives;
 
-		if (!end)
-			continue;
-		end = ct_source_time(&f->trace->sources[k], end);
-		first = n++ ? first : end;
-		sum += (double)(int64_t)(end - first);
+	for (size_t i = 0; i < c->operations_count; i++) {
+		const struct ct_operation *o = &c->operations[i];
+		struct clocks_mean mean = { 0 };
+
+		f->ends[i] = 0;
+		f->moves[i] = UINT64_MAX;
+		for (uint32_t k = 0; k < o->count && clocks_together(c, o); k++) {
+			const struct ct_part *p = &c->parts[o->first + k];
+			uint32_t source = ct_collectives_source(c, p->pid);
+			uint64_t ns = p->gpu_end - p->gpu_begin;
+
+			f->moves[i] = ns < f->moves[i] ? ns : f->moves[i];
+			if (f->known[source])
+				clocks_add(&mean, ct_source_time(&f->sources[source], clocks_own(f, p)));
+		}
+		f->ends[i] = clocks_mean(&mean);
 	}
-	if (!n || f->count == SAMPLES_MAX)
+}
+
+static void clocks_sample(struct clocks *f, size_t operation, uint64_t own)
+{
+	int64_t ahead = (int64_t)(f->ends[operation] - own);
+
+	if (!f->ends[operation] || f->count == SAMPLES_MAX)
 		return;
-	ahead = (int64_t)(first - own) + (int64_t)(sum / n);
 	if (!f->count) {
 		f->from = own;
 		f->ahead = ahead;
 	}
 	f->samples[f->count++] = (struct clocks_sample){
-		(double)(int64_t)(own - f->from), (double)(ahead - f->ahead), clocks_moves(f->collectives, o),
+		(double)(int64_t)(own - f->from), (double)(ahead - f->ahead), f->moves[operation],
 	};
+}
+
+/* The operations of a host, each with its end there: the mean of its ranks'. */
+static void clocks_samples(struct clocks *f, unsigned int source)
+{
+	const struct ct_collectives *c = f->collectives;
+	uint32_t i = f->first[source], end = f->first[source + 1];
+
+	f->count = 0;
+	while (i < end) {
+		uint32_t operation = c->parts[f->parts[i]].operation;
+		struct clocks_mean mean = { 0 };
+
+		for (; i < end && c->parts[f->parts[i]].operation == operation; i++)
+			clocks_add(&mean, clocks_own(f, &c->parts[f->parts[i]]));
+		clocks_sample(f, operation, clocks_mean(&mean));
+	}
 }
 
 static int clocks_by_time(const void *a, const void *b)
@@ -204,7 +230,7 @@ static size_t clocks_refine(const struct clocks *f, double most, double *offset,
 
 static void clocks_fit(struct clocks *f, unsigned int source, double *work)
 {
-	struct ct_source *s = &f->trace->sources[source];
+	struct ct_source *s = &f->sources[source];
 	double slope = clocks_slope(f, work), offset, most = 0, worst;
 	size_t n = f->count, kept = 0;
 
@@ -239,13 +265,11 @@ static int clocks_round(struct clocks *f)
 
 	if (!work)
 		return -ENOMEM;
-	for (unsigned int i = 1; i < f->trace->sources_count; i++) {
-		const struct ct_collectives *c = f->collectives;
-
-		f->count = 0;
-		for (size_t k = 0; k < c->operations_count && !f->known[i]; k++)
-			if (clocks_together(c, &c->operations[k]))
-				clocks_sample(f, &c->operations[k], i);
+	clocks_ends(f);
+	for (unsigned int i = 1; i < f->sources_count; i++) {
+		if (f->known[i])
+			continue;
+		clocks_samples(f, i);
 		if (f->count < CT_CLOCKS_LEAST)
 			continue;
 		clocks_choose(f, (uint64_t *)work);
@@ -256,10 +280,63 @@ static int clocks_round(struct clocks *f)
 	return fitted;
 }
 
+/* The parts of each source, in the order of operations. */
+static void clocks_sort(struct clocks *f)
+{
+	const struct ct_collectives *c = f->collectives;
+	uint32_t at = 0;
+
+	for (size_t i = 0; i < c->parts_count; i++)
+		f->first[ct_collectives_source(c, c->parts[i].pid)]++;
+	for (unsigned int i = 0; i <= f->sources_count; i++) {
+		uint32_t n = f->first[i];
+
+		f->first[i] = at;
+		at += n;
+	}
+	for (size_t i = 0; i < c->parts_count; i++)
+		f->parts[f->first[ct_collectives_source(c, c->parts[i].pid)]++] = i;
+	/* Each has moved to where the next one begins. */
+	memmove(f->first + 1, f->first, f->sources_count * sizeof(*f->first));
+	f->first[0] = 0;
+}
+
+int ct_clocks_fit_to(struct ct_source *sources, unsigned int count, const struct ct_collectives *c)
+{
+	struct clocks f = {
+		.sources = sources, .sources_count = count, .collectives = c,
+		.guess = calloc(count, sizeof(*f.guess)), .known = calloc(count, sizeof(*f.known)),
+		.ends = malloc((c->operations_count + 1) * sizeof(*f.ends)),
+		.moves = malloc((c->operations_count + 1) * sizeof(*f.moves)),
+		.parts = malloc((c->parts_count + 1) * sizeof(*f.parts)), .first = calloc(count + 1ul, sizeof(*f.first)),
+		.samples = malloc(SAMPLES_MAX * sizeof(*f.samples)),
+	};
+	int rc = f.guess && f.known && f.ends && f.moves && f.parts && f.first && f.samples ? 0 : -ENOMEM;
+
+	for (unsigned int i = 0; i < count && !rc; i++) {
+		f.guess[i] = sources[i].clock;
+		f.known[i] = f.guess[i].same;
+	}
+	if (!rc) {
+		clocks_sort(&f);
+		/* Each round reaches hosts that share a communicator with those of the last one. */
+		do
+			rc = clocks_round(&f);
+		while (rc > 0);
+	}
+	free(f.guess);
+	free(f.known);
+	free(f.ends);
+	free(f.moves);
+	free(f.parts);
+	free(f.first);
+	free(f.samples);
+	return rc;
+}
+
 int ct_clocks_fit(struct ct_trace *t)
 {
 	struct ct_collectives c = { 0 };
-	struct clocks f = { .trace = t, .collectives = &c };
 	bool needed = false;
 	int rc;
 
@@ -267,22 +344,9 @@ int ct_clocks_fit(struct ct_trace *t)
 		needed |= !t->sources[i].clock.same;
 	if (!needed || !t->has_gpu || !ct_collectives_there(&t->reg))
 		return 0;
-	f.guess = calloc(t->sources_count, sizeof(*f.guess));
-	f.known = calloc(t->sources_count, sizeof(*f.known));
-	f.samples = malloc(SAMPLES_MAX * sizeof(*f.samples));
-	rc = f.guess && f.known && f.samples ? ct_collectives_find(&c, t) : -ENOMEM;
-	for (unsigned int i = 0; !rc && i < t->sources_count; i++) {
-		f.guess[i] = t->sources[i].clock;
-		f.known[i] = f.guess[i].same;
-	}
-	/* Each round reaches hosts that share a communicator with those of the last one. */
+	rc = ct_collectives_find(&c, t);
 	if (!rc)
-		do
-			rc = clocks_round(&f);
-		while (rc > 0);
-	free(f.guess);
-	free(f.known);
-	free(f.samples);
+		rc = ct_clocks_fit_to(t->sources, t->sources_count, &c);
 	ct_collectives_free(&c);
 	if (!rc)
 		ct_trace_reclock(t);

@@ -8,6 +8,7 @@
 #ifndef CT_CLI_CLOCKS_H
 #define CT_CLI_CLOCKS_H
 
+#include "ranks/collectives.h"
 #include "trace/several.h"
 
 #define CT_CLOCKS_LEAST	8	/* collectives: by fewer no clock is fitted */
@@ -22,6 +23,14 @@
  * Return: 0 or -ENOMEM.
  */
 int ct_clocks_fit(struct ct_trace *t);
+
+/**
+ * ct_clocks_fit_to() - the same by collectives that are there
+ * @sources: with the first guess, by which the times of @c are
+ *
+ * The times of @c stay.  Return: 0 or -ENOMEM.
+ */
+int ct_clocks_fit_to(struct ct_source *sources, unsigned int count, const struct ct_collectives *c);
 
 /* "node-b: clock fitted by 512 collectives, exact to 3.1 us (4.20 s ahead, 20.0 ppm fast)" */
 const char *ct_clocks_text(const struct ct_source *s, char *buf, size_t size);

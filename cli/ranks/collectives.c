@@ -360,10 +360,10 @@ uint64_t ct_collectives_unsure(const struct ct_collectives *c, uint32_t pid, uin
 {
 	const struct ct_source *a, *b;
 
-	if (!c->sources || pid / CT_SOURCE_TASKS == other / CT_SOURCE_TASKS)
+	if (!c->sources || ct_collectives_source(c, pid) == ct_collectives_source(c, other))
 		return 0;
-	a = &c->sources[pid / CT_SOURCE_TASKS];
-	b = &c->sources[other / CT_SOURCE_TASKS];
+	a = &c->sources[ct_collectives_source(c, pid)];
+	b = &c->sources[ct_collectives_source(c, other)];
 	return ct_sum(a->clock.uncertainty, b->clock.uncertainty);
 }
 
@@ -374,6 +374,7 @@ static void operation_judge(struct ct_collectives *c, struct ct_operation *o)
 	uint32_t ranks = 0;
 
 	o->pair = parts_pair(p);
+	o->weight = p->weight ? p->weight : 1;
 	o->expected = !o->pair ? of->ranks ? of->ranks : of->members_count : p->rank == (uint32_t)p->root ? 1 : 2;
 	o->measured = true;
 	o->last = o->first;
@@ -405,6 +406,9 @@ static int operations_make(struct ct_collectives *c)
 {
 	size_t count = 0;
 
+	free(c->operations);
+	c->operations_count = 0;
+	c->incomplete = c->mismatched = 0;
 	if (c->parts_count)
 		qsort(c->parts, c->parts_count, sizeof(*c->parts), parts_compare);
 	for (size_t i = 0; i < c->parts_count; i++)
@@ -461,7 +465,12 @@ static void kernel_divide(struct ct_collectives *c, const uint32_t *list, size_t
 		all += part->size;
 		until = last > until ? last : until;
 	}
-	if (!known || !p->gpu_end)
+	if (!p->gpu_end)
+		return;
+	/* One of libnccl's all the same: it counts as moving data. */
+	for (size_t i = 0; i < count && !known; i++)
+		c->parts[list[i]].until = p->gpu_begin;
+	if (!known)
 		return;
 	/* Nothing is concluded from less than the clocks of hosts are exact to. */
 	if (until < ct_sum(p->gpu_begin, unsure))
@@ -470,7 +479,7 @@ static void kernel_divide(struct ct_collectives *c, const uint32_t *list, size_t
 	waits = until - p->gpu_begin;
 	for (size_t i = 0; i < count; i++) {
 		struct ct_part *part = &c->parts[list[i]];
-		double share = all ? (double)part->size / all : 1.0 / count;
+		double share = part->share > 0 ? part->share : all ? (double)part->size / all : 1.0 / count;
 
 		part->until = until;
 		part->waiting = waits * share;
@@ -485,18 +494,33 @@ static int kernels_divide(struct ct_collectives *c)
 
 	if (!list)
 		return -ENOMEM;
-	for (size_t i = 0; i < c->parts_count; i++)
+	for (size_t i = 0; i < c->parts_count; i++) {
+		c->parts[i].until = c->parts[i].waiting = c->parts[i].moving = 0;
 		if (c->parts[i].launch)
 			list[count++] = i;
+	}
 	qsort_r(list, count, sizeof(*list), parts_by_launch, c->parts);
 	for (size_t i = 0, same; i < count; i += same) {
 		for (same = 1; i + same < count && c->parts[list[i + same]].launch == c->parts[list[i]].launch; same++)
 			;
 		kernel_divide(c, &list[i], same);
 	}
+	free(c->by_launch);
 	c->by_launch = list;
 	c->by_launch_count = count;
 	return 0;
+}
+
+int ct_collectives_make(struct ct_collectives *c)
+{
+	int rc;
+
+	for (uint32_t i = 0; i < c->communicators_count; i++)
+		if (c->communicators[i].members_count)
+			qsort(c->communicators[i].members, c->communicators[i].members_count,
+			      sizeof(struct ct_member), members_compare);
+	rc = operations_make(c);
+	return rc ? rc : kernels_divide(c);
 }
 
 uint64_t ct_collectives_until(const struct ct_collectives *c, uint64_t launch)
@@ -578,7 +602,7 @@ int ct_collectives_find(struct ct_collectives *c, const struct ct_trace *t)
 	};
 	int rc = -ENOMEM;
 
-	*c = (struct ct_collectives){ .sources = t->sources };
+	*c = (struct ct_collectives){ .sources = t->sources, .tasks = t->sources ? CT_SOURCE_TASKS : 0 };
 	whole.filter = NULL;
 	f.names = calloc(t->reg.strings_count + 1ul, 1);
 	if (f.names)
@@ -586,14 +610,8 @@ int ct_collectives_find(struct ct_collectives *c, const struct ct_trace *t)
 	ct_spans_free(&spans);
 	if (!rc) {
 		kernels_join(&f);
-		for (uint32_t i = 0; i < c->communicators_count; i++)
-			if (c->communicators[i].members_count)
-				qsort(c->communicators[i].members, c->communicators[i].members_count,
-				      sizeof(struct ct_member), members_compare);
-		rc = operations_make(c);
+		rc = ct_collectives_make(c);
 	}
-	if (!rc)
-		rc = kernels_divide(c);
 	for (size_t i = 0; i < f.threads.count; i++) {
 		free(f.threads.list[i].parts);
 		free(f.threads.list[i].launches);

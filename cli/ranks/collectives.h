@@ -10,7 +10,7 @@
  * when the calls were made is known.
  *
  * Found by a pass of its own, for traces with calls of libnccl only.  Memory is a part for each
- * call: 128 bytes.
+ * call: 136 bytes.
  */
 #ifndef CT_CLI_COLLECTIVES_H
 #define CT_CLI_COLLECTIVES_H
@@ -36,9 +36,12 @@ struct ct_part {
 	uint64_t stream;
 	uint64_t launch;		/* op id of the launch of its kernel; 0: none is known */
 	uint64_t gpu_begin, gpu_end;	/* ns, of its kernel; gpu_end 0: not known */
-	uint64_t until;			/* ns: when the last rank had come that its kernel waits for; 0: not known */
+	/* ns: when the last rank had come that its kernel waits for; its begin where that is not known; 0: no kernel is. */
+	uint64_t until;
 	/* ns of its kernel; where that serves several operations, its share by size. */
 	uint64_t waiting, moving;
+	float    share;			/* of its kernel's time; 0: by size.  Set in a summary */
+	uint32_t weight;		/* calls that it stands for; 0: itself alone.  Set in a summary */
 };
 
 struct ct_operation {
@@ -47,6 +50,7 @@ struct ct_operation {
 	uint32_t first, count;		/* its parts; those of a rank that called twice count once */
 	uint32_t expected;		/* ranks that must come; 0: not known */
 	uint32_t last;			/* index of the part that came last, valid if .complete */
+	uint32_t weight;		/* operations that it stands for: 1, more in a summary that has not all */
 	bool     pair;			/* a send and its receive */
 	bool     complete;		/* all ranks called it */
 	bool     measured;		/* the kernels of all of them are known */
@@ -71,6 +75,7 @@ struct ct_comm {
 
 struct ct_collectives {
 	const struct ct_source *sources;	/* of the trace; NULL: it is one */
+	uint32_t tasks;			/* pids of a source: that of pid is pid / tasks */
 	struct ct_part *parts;		/* in the order of operations, then ranks */
 	size_t parts_count, parts_capacity;
 	struct ct_operation *operations;	/* by communicator, collectives first, by number */
@@ -100,6 +105,14 @@ bool ct_collectives_there(const struct ct_registry *reg);
  * Return: 0 or -ENOMEM.
  */
 int ct_collectives_find(struct ct_collectives *c, const struct ct_trace *t);
+
+/**
+ * ct_collectives_make() - operations of parts that are there
+ * @c: its parts and communicators are complete; their order may change
+ *
+ * May be called again, when times of parts have changed.  Return: 0 or -ENOMEM.
+ */
+int ct_collectives_make(struct ct_collectives *c);
 void ct_collectives_free(struct ct_collectives *c);
 
 /* When this kernel's waiting ends, of the launch with this op id; 0: it is none that waits, or it is not known. */
@@ -112,6 +125,12 @@ uint64_t ct_collectives_unsure(const struct ct_collectives *c, uint32_t pid, uin
 static inline uint64_t ct_part_arrived(const struct ct_part *p)
 {
 	return p->gpu_end ? p->gpu_begin : p->begin;
+}
+
+/* The source whose clock the times of a process are by; 0 where the trace is one. */
+static inline uint32_t ct_collectives_source(const struct ct_collectives *c, uint32_t pid)
+{
+	return c->tasks ? pid / c->tasks : 0;
 }
 
 /* "AllReduce": the function without nccl. */

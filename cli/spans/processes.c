@@ -94,6 +94,21 @@ int ct_processes_record(struct ct_processes *p, const struct ct_record *r)
 	return process->name && process->command ? 0 : -ENOMEM;
 }
 
+int ct_processes_tell(struct ct_processes *p, uint32_t pid, const char *name, int32_t rank, int32_t gpu)
+{
+	struct ct_process_place *place = ct_keyed_put(&p->places, pid);
+	struct ct_process_name *process = ct_keyed_put(&p->names, pid);
+
+	if (!place || !process)
+		return -ENOMEM;
+	place->gpu = gpu;
+	place->rank = rank;
+	place->ranks = rank >= 0 ? INT32_MAX : 0;
+	free(process->name);
+	process->name = strdup(name);
+	return process->name ? 0 : -ENOMEM;
+}
+
 const char *ct_processes_name(const struct ct_processes *p, uint32_t pid, char *buf,
 			      unsigned int size)
 {

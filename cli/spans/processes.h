@@ -53,6 +53,9 @@ static inline int ct_processes_point(struct ct_processes *p, const struct ct_poi
 	return ct_processes_record(p, &point->record);
 }
 
+/* The same of what a summary says of a process; numbers of -1 are not known. */
+int ct_processes_tell(struct ct_processes *p, uint32_t pid, const char *name, int32_t rank, int32_t gpu);
+
 /* "python3 (412)", of a rank "rank 3 (python3 412, GPU 3)", cut to @size; bytes that a terminal would obey are made '?'. */
 const char *ct_processes_name(const struct ct_processes *p, uint32_t pid, char *buf,
 			      unsigned int size);

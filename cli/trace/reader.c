@@ -324,6 +324,8 @@ int ct_trace_open(struct ct_trace *t, const char *dir, struct ct_error *err)
 
 void ct_trace_close(struct ct_trace *t)
 {
+	if (t->summaries)
+		t->summaries_free(t);
 	for (unsigned int i = 0; i < t->streams_count; i++)
 		ct_stream_close(&t->streams[i]);
 	for (unsigned int i = 0; i < t->sources_count; i++) {

@@ -42,6 +42,8 @@ struct ct_points_filter {
 	bool partial;		/* of what a process did then, only a part counts */
 };
 
+struct ct_summaries;
+
 struct ct_trace {
 	char *dir;
 	struct ct_registry reg;
@@ -69,6 +71,9 @@ struct ct_trace {
 	/* Told how many records a packet has that was read; NULL: nobody asks. */
 	void (*progress)(void *arg, uint64_t records);
 	void *progress_arg;
+	/* It was made of summaries of traces and has no records: ranks/summary.h.  NULL: it has them. */
+	const struct ct_summaries *summaries;
+	void (*summaries_free)(struct ct_trace *t);
 };
 
 /* Stands above every figure of such a trace. */

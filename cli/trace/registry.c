@@ -311,6 +311,8 @@ int ct_registry_line(struct ct_registry *reg, char *line, const char *what,
 	unsigned int words = 0;
 	int rc = 0;
 
+	if (!reg->classes && ct_registry_init(reg))
+		return ct_fail(err, ENOMEM, "no memory");
 	if (strlen(line) >= CT_REGISTRY_LINE)
 		return 0;
 	while (next && words < WORDS_MAX)

@@ -65,6 +65,7 @@ void ct_registry_free(struct ct_registry *reg);
 
 /**
  * ct_registry_line() - add one line, without its newline, if it counts
+ * @reg: may be zeros: then it has the static classes first
  * @what: file and line for the message
  */
 int ct_registry_line(struct ct_registry *reg, char *line, const char *what,

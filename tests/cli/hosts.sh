@@ -52,7 +52,7 @@ t_hosts()
 	jq -e -n --slurpfile a "$d.ranks" --slurpfile b "$d.one" '[range(2) as $i | ("Waiting (ns/step)", "Moving (ns/step)", "Compute (ns/step)",
 		"Makes Others Wait (ns/step)", "Application (ns/step)") as $k | ($a[0][$i][$k] - $b[0][$i][$k]) | fabs] | max < 20000' >/dev/null
 	ok $? "the ranks' figures are those of the recording as a whole, but for the clocks' uncertainty" || cat "$d.ranks" "$d.one"
-	"$plain" explain "$d" 2>/dev/null | grep -q 'Rank 1 makes 1 other rank wait for 3[23]\.'
+	"$plain" explain "$d" 2>/dev/null | grep -q 'Rank 1 (node-b) makes 1 other rank wait for 3[23]\.'
 	ok $? "a folder of traces is one; explain names the rank of the other host"
 	"$plain" explain "$d" 2>/dev/null | grep -q 'rank 1 (python@node-b 10000752'
 	ok $? "... with its host"

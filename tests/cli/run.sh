@@ -946,7 +946,7 @@ t_commands()
 	ok $? "--version"
 	"$ct" --help | grep -q EXAMPLES
 	ok $? "--help"
-	for command in record session probe snapshot live report explain diff merge timeline export mcp metrics doctor; do
+	for command in record session probe snapshot live report explain diff merge summarize timeline export mcp metrics doctor; do
 		"$ct" --help | grep -q "^  $command " && "$ct" $command --help | grep -q EXAMPLES
 		ok $? "$command --help ends in examples"
 	done

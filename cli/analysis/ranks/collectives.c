@@ -103,9 +103,7 @@ static int sums_compare(const void *a, const void *b)
 		return all[0] > all[1] ? -1 : 1;
 	if (x->count != y->count)
 		return x->count > y->count ? -1 : 1;
-	if (x->key != y->key)
-		return x->key < y->key ? -1 : 1;
-	return x->size < y->size ? -1 : x->size > y->size;
+	return x->first < y->first ? -1 : x->first > y->first;
 }
 
 static void sums_row(struct ct_analysis *a, struct ct_table *t, struct sum *sum)
@@ -202,6 +200,7 @@ const struct ct_analyser ct_report_collectives_sum = {
 	.summary = "NCCL operations by kind, size and communicator: waiting, moving, bandwidth, who came last",
 	.single = true,
 	.collectives = true,
+	.summaries = true,
 	.state_size = sizeof(struct sums),
 	.end = sums_end,
 	.free = sums_free,
@@ -310,6 +309,7 @@ const struct ct_analyser ct_report_collectives = {
 	.summary = "each NCCL operation: who came last, how long the others waited, bandwidth",
 	.single = true,
 	.collectives = true,
+	.summaries = true,
 	.state_size = sizeof(struct each),
 	.end = each_end,
 	.free = each_free,

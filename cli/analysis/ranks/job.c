@@ -7,11 +7,12 @@
 #include <string.h>
 
 #include "analysis/program/outliers.h"
+#include "base/grow.h"
 #include "decode/nccl.h"
 #include "trace/stacks/stacks.h"
 #include "view/term.h"
 
-#define RANKS_MAX	1024u	/* that are compared: no trace is of as many */
+#define RANKS_MAX	4096u	/* that are compared: each is with each other one */
 #define VERDICT_TURNS	10.0
 #define VERDICT_STUCK	3	/* collectives that were never complete, at most one for each communicator */
 #define OPERATIONS_LEAST 8	/* of fewer who comes last is chance */
@@ -52,21 +53,42 @@ static int job_by_rank(const void *a, const void *b)
 	return x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
-static int job_rank(struct ct_analysis *a, struct ct_job_rank *r, uint32_t pid, uint32_t rank, uint64_t ts)
+/* What the rank did in its steady state, by the records. */
+static void job_sums(struct ct_analysis *a, struct ct_job_rank *r)
 {
 	const struct ct_accounting *accounting = ct_analysis_state(a, &ct_accounting_analyser);
+	const struct ct_process_account *account = &accounting->processes[r->process];
 	const struct ct_gpu_busy *busy = ct_analysis_state(a, &ct_gpu_busy_analyser);
+	const struct ct_job_calls *calls = ct_keyed_get(&((struct ct_job *)a->state)->calls, r->process);
+
+	r->sums.memory = calls ? calls->memory : 0;
+	r->sums.modules = calls ? calls->modules : 0;
+	for (unsigned int stage = CT_STAGE_STEADY; stage <= CT_STAGE_EXECUTION; stage++) {
+		const struct ct_gpu_busy_stage *s = &busy->processes[r->process].any.stages[stage];
+
+		r->sums.busy += s->busy;
+		r->sums.alone += s->waiting;
+		r->sums.compute += s->work[CT_WORK_KERNELS] + s->work[CT_WORK_GRAPHS] - s->collectives;
+		r->sums.kernels += s->count[CT_WORK_KERNELS] + s->count[CT_WORK_GRAPHS] - s->collectives_count;
+		if (!account->launching)
+			continue;
+		r->sums.application += account->stages[stage].ns[CT_ACCOUNT_APP];
+		r->sums.synchronisation += account->stages[stage].ns[CT_ACCOUNT_WAIT];
+		r->sums.off_cpu += account->stages[stage].ns[CT_ACCOUNT_OFF_CPU];
+		r->sums.driver += account->stages[stage].ns[CT_ACCOUNT_DRIVER];
+		r->sums.copies += account->stages[stage].ns[CT_ACCOUNT_CALLS + CT_CAT_TRANSFER];
+	}
+}
+
+static int job_rank(struct ct_analysis *a, struct ct_job_rank *r, uint32_t pid, uint32_t rank, uint64_t ts)
+{
 	const struct ct_process_phases *p = ct_phases_process(a->phases, pid, ts);
-	const struct ct_job_calls *calls;
 	struct ct_iteration_stats stats;
 
 	*r = (struct ct_job_rank){ .pid = pid, .rank = rank, .worst_operation = SIZE_MAX };
 	if (!p)
 		return 0;
 	r->process = p - a->phases->processes;
-	calls = ct_keyed_get(&((struct ct_job *)a->state)->calls, r->process);
-	r->memory = calls ? calls->memory : 0;
-	r->modules = calls ? calls->modules : 0;
 	ct_phases_main(p, &r->from, &r->to);
 	r->iterations = p->iterations_count - ct_phases_warmup(p);
 	if (r->iterations) {
@@ -76,54 +98,47 @@ static int job_rank(struct ct_analysis *a, struct ct_job_rank *r, uint32_t pid, 
 		r->steps = r->iterations;
 		free(stats.sorted);
 	}
-	for (unsigned int stage = CT_STAGE_STEADY; stage <= CT_STAGE_EXECUTION; stage++) {
-		const struct ct_gpu_busy_stage *s = &busy->processes[r->process].any.stages[stage];
-
-		r->busy += s->busy;
-		r->gpu_waiting += s->waiting;
-		r->compute += s->work[CT_WORK_KERNELS] + s->work[CT_WORK_GRAPHS] - s->collectives;
-		r->kernels += s->count[CT_WORK_KERNELS] + s->count[CT_WORK_GRAPHS] - s->collectives_count;
-		for (unsigned int i = 0; i < CT_ACCOUNT_COUNT && accounting->processes[r->process].launching; i++)
-			r->ns[i] += accounting->processes[r->process].stages[stage].ns[i];
-	}
+	if (a->trace->summaries)
+		r->sums = a->trace->summaries->processes[r->process].sums;
+	else
+		job_sums(a, r);
+	r->gpu_waiting = r->sums.alone;
 	return 0;
 }
 
 static struct ct_job_rank *job_of(struct ct_job *job, uint32_t pid)
 {
-	for (unsigned int i = 0; i < job->count; i++)
-		if (job->ranks[i].pid == pid)
-			return &job->ranks[i];
-	return NULL;
+	const struct ct_job_index *index = ct_keyed_get(&job->index, pid);
+
+	return index ? &job->ranks[index->rank] : NULL;
 }
 
 /* The rank of a process in the job: what its launcher said, else that in its largest communicator. */
 static int job_ranks(struct ct_analysis *a, struct ct_job *job)
 {
 	const struct ct_collectives *c = a->collectives;
-	CT_KEYED(uint64_t) pids = { 0 };
+	unsigned int room = 0;
 	size_t n;
 	int rc = 0;
 
-	for (size_t i = 0; i < c->parts_count && !rc; i++)
-		rc = ct_keyed_put(&pids, c->parts[i].pid) ? 0 : -ENOMEM;
-	job->ranks = calloc((pids.count < RANKS_MAX ? pids.count : RANKS_MAX) + 1, sizeof(*job->ranks));
-	if (!job->ranks)
-		rc = -ENOMEM;
-	for (size_t i = 0; i < c->parts_count && !rc && job->count < pids.count; i++) {
+	for (size_t i = 0; i < c->parts_count && !rc; i++) {
 		const struct ct_part *part = &c->parts[i];
-		int32_t rank = ct_processes_rank(a->processes, part->pid);
+		int32_t rank;
 
-		if (job->count == RANKS_MAX || job_of(job, part->pid))
+		if (job_of(job, part->pid) || job->count == RANKS_MAX)
 			continue;
+		if (!ct_room(job->ranks, job->count, room) || !ct_keyed_put(&job->index, part->pid))
+			return -ENOMEM;
+		rank = ct_processes_rank(a->processes, part->pid);
+		ct_keyed_get(&job->index, part->pid)->rank = job->count;
 		rc = job_rank(a, &job->ranks[job->count++], part->pid, rank >= 0 ? (uint32_t)rank : part->rank, part->begin);
 	}
 	n = job->count;
-	ct_keyed_free(&pids);
-	if (rc)
+	if (rc || !n)
 		return rc;
 	qsort(job->ranks, n, sizeof(*job->ranks), job_by_rank);
 	for (size_t i = 0; i < n && !rc; i++) {
+		ct_keyed_get(&job->index, job->ranks[i].pid)->rank = i;
 		job->ranks[i].victims = calloc(n + 1, sizeof(uint64_t));
 		rc = job->ranks[i].victims ? 0 : -ENOMEM;
 	}
@@ -178,14 +193,14 @@ static int job_operation(struct ct_job *job, const struct ct_collectives *c, siz
 	if (o->expected < 2 || !job_counts(job, c, o))
 		return 0;
 	/* Who comes last by less than the clocks of hosts are exact to is not known. */
-	late->late_count += o->unsure != UINT64_MAX && behind >= o->unsure;
+	late->late_count += o->unsure != UINT64_MAX && behind >= o->unsure ? o->weight : 0;
 	for (uint32_t i = 0; i < o->count && !rc; i++) {
 		const struct ct_part *part = &c->parts[o->first + i];
 		struct ct_job_rank *r = job_of(job, part->pid);
 
-		r->operations++;
-		r->waiting += part->waiting;
-		r->moving += part->moving;
+		r->operations += o->weight;
+		r->waiting += part->waiting * o->weight;
+		r->moving += part->moving * o->weight;
 		behind = o->unsure == UINT64_MAX ? 0 : ct_part_arrived(part) - o->arrived;
 		rc = ct_histogram_add(&r->lateness, behind < o->unsure ? 0 : behind);
 		unsure = ct_collectives_unsure(c, part->pid, last->pid);
@@ -194,8 +209,8 @@ static int job_operation(struct ct_job *job, const struct ct_collectives *c, siz
 			continue;
 		waits = job->measured ? part->waiting : job_between(r, o->communicator, part, last);
 		waits = waits < unsure ? 0 : waits;
-		late->made_wait += waits;
-		late->victims[r - job->ranks] += waits;
+		late->made_wait += waits * o->weight;
+		late->victims[r - job->ranks] += waits * o->weight;
 		most = waits > most ? waits : most;
 	}
 	if (most > late->worst) {
@@ -245,8 +260,18 @@ static int job_last(struct ct_analysis *a, struct ct_job *job)
 		.trace = a->trace, .span = job_last_span, .wants = job_last_wants,
 		.arg = &last, .orders = CT_SPANS_BY_END,
 	};
-	int rc = ct_spans_run(&spans);
+	int rc;
 
+	for (unsigned int i = 0; a->trace->summaries && i < job->count; i++) {
+		const struct ct_summary_process *p = &a->trace->summaries->processes[job->ranks[i].process];
+
+		job->ranks[i].doing = p->doing;
+		job->ranks[i].doing_begin = p->doing_begin;
+		job->ranks[i].doing_end = p->doing_end;
+	}
+	if (a->trace->summaries)
+		return 0;
+	rc = ct_spans_run(&spans);
 	ct_spans_free(&spans);
 	return rc;
 }
@@ -262,10 +287,17 @@ static bool job_same_row(const struct ct_collectives *c, const struct ct_operati
 
 static bool job_called(const struct ct_collectives *c, const struct ct_operation *o, uint32_t rank)
 {
-	for (uint32_t i = 0; i < o->count; i++)
-		if (c->parts[o->first + i].rank == rank)
-			return true;
-	return false;
+	uint32_t low = 0, high = o->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (c->parts[o->first + middle].rank < rank)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < o->count && c->parts[o->first + low].rank == rank;
 }
 
 /* Is a rank that did not call it in the trace? What others do is not known: they may be those of another node. */
@@ -344,6 +376,9 @@ static int job_end(struct ct_analysis *a)
 	for (unsigned int i = 0; i < job->count && !rc; i++) {
 		struct ct_job_rank *r = &job->ranks[i];
 
+		/* By the kernels of this trace alone nothing is known of waiting: it is their share of what they had alone. */
+		if (a->trace->summaries)
+			r->gpu_waiting = r->waiting ? (double)r->sums.alone * r->waiting / (r->waiting + r->moving) : 0;
 		if (!r->iterations && r->operations) {
 			r->steps = r->operations;
 			r->step = (double)(r->to - r->from) / r->steps;
@@ -367,6 +402,7 @@ static void job_free(struct ct_analysis *a)
 		free(job->ranks[i].victims);
 	}
 	ct_keyed_free(&job->calls);
+	ct_keyed_free(&job->index);
 	free(job->ranks);
 	free(job->stuck);
 }
@@ -404,14 +440,14 @@ double ct_job_step(const struct ct_job *job, const struct ct_job_rank *r, enum c
 		if ((x == r) == others || !x->steps)
 			continue;
 		switch (why) {
-		case CT_LATE_APP: ns = x->ns[CT_ACCOUNT_APP]; break;
-		case CT_LATE_MEMORY: ns = x->memory; break;
-		case CT_LATE_MODULES: ns = x->modules; break;
-		case CT_LATE_TRANSFERS: ns = x->ns[CT_ACCOUNT_CALLS + CT_CAT_TRANSFER]; break;
-		case CT_LATE_OFF_CPU: ns = x->ns[CT_ACCOUNT_OFF_CPU]; break;
-		case CT_LATE_DRIVER: ns = x->ns[CT_ACCOUNT_DRIVER]; break;
+		case CT_LATE_APP: ns = x->sums.application; break;
+		case CT_LATE_MEMORY: ns = x->sums.memory; break;
+		case CT_LATE_MODULES: ns = x->sums.modules; break;
+		case CT_LATE_TRANSFERS: ns = x->sums.copies; break;
+		case CT_LATE_OFF_CPU: ns = x->sums.off_cpu; break;
+		case CT_LATE_DRIVER: ns = x->sums.driver; break;
 		case CT_LATE_KERNELS:
-		case CT_LATE_WORK: ns = x->compute; break;
+		case CT_LATE_WORK: ns = x->sums.compute; break;
 		default: break;
 		}
 		sum += ns / x->steps;
@@ -430,7 +466,7 @@ static double job_kernels(const struct ct_job *job, const struct ct_job_rank *r,
 
 		if ((x == r) == others || !x->steps)
 			continue;
-		sum += x->kernels / x->steps;
+		sum += x->sums.kernels / x->steps;
 		n++;
 	}
 	return n ? sum / n : 0;
@@ -595,7 +631,7 @@ enum ct_late ct_job_guilty_text(const struct ct_job *job, const struct ct_collec
 				char *buf, size_t size)
 {
 	const struct ct_job_rank *victim = &job->ranks[r->victim];
-	char each[CT_TERM_TEXT], mine[CT_TERM_TEXT], theirs[CT_TERM_TEXT], operation[128], why_text[320] = "", worst[200] = "";
+	char each[CT_TERM_TEXT], mine[CT_TERM_TEXT], theirs[CT_TERM_TEXT], operation[128], why_text[320] = "", worst[200] = "", host[80] = "";
 	double more, own, others, lost = job_lost(job, victim, r->made_wait_most);
 	enum ct_late why = job_why(job, r, &more, &own, &others);
 	const char *step = victim->iterations ? "each iteration" : "each collective", *word = ct_late_word(why);
@@ -617,7 +653,9 @@ enum ct_late ct_job_guilty_text(const struct ct_job *job, const struct ct_collec
 	if (r->worst_operation < c->operations_count)
 		snprintf(worst, sizeof(worst), " The longest wait is %s, in %s.", ct_term_ns(mine, r->worst),
 			 job_operation_text(c, &c->operations[r->worst_operation], operation, sizeof(operation)));
-	snprintf(buf, size, "Rank %u makes %u other rank%s wait for %s%s in %s (%.1f %%%s)%s.%s", r->rank, waiting,
+	if (c->sources)
+		snprintf(host, sizeof(host), " (%.64s)", c->sources[ct_collectives_source(c, r->pid)].label);
+	snprintf(buf, size, "Rank %u%s makes %u other rank%s wait for %s%s in %s (%.1f %%%s)%s.%s", r->rank, host, waiting,
 		 waiting == 1 ? "" : "s", job->measured ? "" : "at most ",
 		 ct_term_ns(each, victim->steps ? lost / victim->steps : lost), step,
 		 ct_job_share(job, r), waiting > 1 ? ", the one that waits most" : "", why_text, worst);

@@ -14,6 +14,7 @@
 #include "analysis/gpu/busy.h"
 #include "analysis/threads/accounting.h"
 #include "group/histogram.h"
+#include "ranks/summary.h"
 
 /* What one rank has more of than the others, by which it comes late: X(ID). */
 enum ct_late {
@@ -38,11 +39,8 @@ struct ct_job_rank {
 	const struct ct_part *worst_part;	/* its own part of the worst */
 	uint64_t worst;			/* ns that it made another wait most, in ... */
 	size_t   worst_operation;
-	uint64_t compute;		/* ns of kernels that are not libnccl's */
-	uint64_t kernels;		/* how many */
-	uint64_t memory, modules;	/* ns in calls that allocate or free, that load code */
-	uint64_t busy, gpu_waiting;	/* ns: the GPU worked; only waited */
-	uint64_t ns[CT_ACCOUNT_COUNT];	/* what the process did */
+	struct ct_rank_sums sums;	/* what the process and its GPU did */
+	uint64_t gpu_waiting;		/* ns: the GPU only waited */
 	uint64_t unsure;		/* ns: how exactly its times are compared with the others'; UINT64_MAX: not at all */
 	uint64_t waited_to;		/* internal: ns, and in which communicator */
 	uint32_t waited_for;
@@ -59,12 +57,18 @@ struct ct_job_calls {
 	uint64_t memory, modules;
 };
 
+struct ct_job_index {
+	uint64_t pid;
+	unsigned int rank;		/* index */
+};
+
 struct ct_job {
 	struct ct_job_rank *ranks;	/* by rank */
 	unsigned int count;
 	bool measured;			/* by records of the GPU */
 	bool several;			/* more than one rank was recorded */
 	CT_KEYED(struct ct_job_calls) calls;	/* internal */
+	CT_KEYED(struct ct_job_index) index;	/* internal */
 	/* Operations that not all ranks called when the trace ended, or in which ranks differ. */
 	size_t *stuck;
 	unsigned int stuck_count;

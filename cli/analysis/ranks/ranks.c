@@ -27,6 +27,8 @@ static const struct ct_column columns[COLUMNS] = {
 	[CLOCK] = { "Clock Uncertainty (ns)", "clock +-", CT_CELL_NS, 4 },
 };
 
+#define MANY	16u	/* ranks */
+
 static void ranks_row(const struct ct_analysis *a, struct ct_table *t, const struct ct_job *job, struct ct_job_rank *r)
 {
 	int32_t gpu = ct_processes_gpu(a->processes, r->pid);
@@ -41,10 +43,10 @@ static void ranks_row(const struct ct_analysis *a, struct ct_table *t, const str
 		return;
 	row[STEPS] = ct_u64(r->steps);
 	row[STEP] = ct_double(r->step);
-	row[APP] = ct_double(r->ns[CT_ACCOUNT_APP] / r->steps);
-	row[WAIT] = ct_double(r->ns[CT_ACCOUNT_WAIT] / r->steps);
+	row[APP] = ct_double(r->sums.application / r->steps);
+	row[WAIT] = ct_double(r->sums.synchronisation / r->steps);
 	if (job->measured) {
-		row[COMPUTE] = ct_double(r->compute / r->steps);
+		row[COMPUTE] = ct_double(r->sums.compute / r->steps);
 		row[WAITING] = ct_double(r->waiting / r->steps);
 		row[MOVING] = ct_double(r->moving / r->steps);
 		row[MADE_WAIT] = ct_double(r->made_wait / r->steps);
@@ -96,7 +98,7 @@ static int ranks_end(struct ct_analysis *a)
 	struct ct_table *t = ct_analysis_table(a, "ranks", "The ranks of the job, a step of the steady state each", columns, COLUMNS);
 	struct ct_job *job = ct_analysis_state(a, &ct_job_analyser);
 	bool collectives = false, several = false;
-	char clock[320];
+	char clock[320], verdict[1200];
 
 	for (unsigned int i = 0; i < job->count; i++) {
 		ranks_row(a, t, job, &job->ranks[i]);
@@ -106,6 +108,9 @@ static int ranks_end(struct ct_analysis *a)
 		several |= !a->trace->sources[i].clock.same;
 	for (unsigned int i = 0; several && i < a->trace->sources_count; i++)
 		ct_table_note(t, "Host %s.", ct_clocks_text(&a->trace->sources[i], clock, sizeof(clock)));
+	/* Of many ranks the one that matters need not be among the rows that are shown. */
+	for (unsigned int i = 0; job->count > MANY && ct_job_verdict(a, job, i, verdict, sizeof(verdict)); i++)
+		ct_table_note(t, "%s", verdict);
 	ranks_not_covered(a, t);
 	if (collectives)
 		ct_table_note(t, "Where a rank has no iterations, a step is a collective.");
@@ -126,6 +131,7 @@ const struct ct_analyser ct_report_ranks = {
 	.single = true,
 	.phases = true,
 	.collectives = true,
+	.summaries = true,
 	.needs = needs,
 	.end = ranks_end,
 };

@@ -147,3 +147,10 @@ void ct_only_free(struct ct_only *o)
 	ct_phases_free(&o->phases);
 	o->phases_found = false;
 }
+
+bool ct_only_asked(const struct ct_only *o)
+{
+	const struct ct_report_filter *f = &o->filter;
+
+	return o->from || o->to || f->pid || f->tid || f->name || f->layer >= 0 || f->category >= 0;
+}

@@ -54,6 +54,9 @@ int ct_only_find(struct ct_only *o, const struct ct_trace *t, bool phases, struc
  */
 void ct_only_select(struct ct_only *o, struct ct_trace *t, bool times);
 
+/* Was any of these options given? */
+bool ct_only_asked(const struct ct_only *o);
+
 void ct_only_free(struct ct_only *o);
 
 #endif

@@ -57,7 +57,7 @@ void ct_rule_late_rank(struct ct_explain *x, const struct ct_rule *rule)
 	ranks_advise(x, f, why);
 	if (r->worst_part)
 		ct_explain_show(f, &(struct ct_evidence){
-			.op_id = r->worst_part->op_id, .ts = r->worst_part->begin,
+			.op_id = x->trace->summaries ? 0 : r->worst_part->op_id, .ts = r->worst_part->begin,
 			.ns = r->worst_part->end - r->worst_part->begin, .tid = r->worst_part->tid,
 			.class = r->worst_part->class,
 		});

@@ -87,9 +87,9 @@ static int job_rank(const struct ct_explain *x, const struct ct_job *job, const 
 	ct_html_u64(out, ",\"pid\":", r->pid);
 	ct_html_text(out, ",\"process\":", ct_processes_word(x->analysis->processes, r->pid));
 	ct_html_double(out, ",\"step\":", r->step);
-	ct_html_double(out, ",\"application\":", r->ns[CT_ACCOUNT_APP] / steps);
+	ct_html_double(out, ",\"application\":", r->sums.application / steps);
 	if (job->measured) {
-		ct_html_double(out, ",\"compute\":", r->compute / steps);
+		ct_html_double(out, ",\"compute\":", r->sums.compute / steps);
 		ct_html_double(out, ",\"waiting\":", r->waiting / steps);
 		ct_html_double(out, ",\"moving\":", r->moving / steps);
 	}
