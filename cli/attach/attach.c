@@ -16,6 +16,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "attach/guard.h"
 #include "attach/inject.h"
 #include "attach/standby.h"
 #include "attach/target.h"
@@ -328,8 +329,21 @@ static int attach_start(struct ct_inject *x, const struct ct_attach_to *to, cons
 	return rc ? rc : ct_inject_call(x, function, none, &result, err);
 }
 
+/* The library's thread finds that it is late, and leaves at once; or it has begun by now, and is told to end. */
+static void attach_cancel(struct ct_attached *a, const struct ct_attach_to *to, uint64_t at)
+{
+	struct ct_attach_call call = { .cancelled = 1 };
+	struct ct_error ignored = { 0 };
+	unsigned int kept;
+
+	if (!attach_memory(a->pid, at + offsetof(struct ct_attach_call, cancelled), &call.cancelled, sizeof(call.cancelled), true, &ignored) &&
+	    !attach_memory(a->pid, at + offsetof(struct ct_attach_call, done), &call.done, sizeof(call.done), false, &ignored) &&
+	    call.done == CT_ATTACH_DONE)
+		ct_attach_end(a, to, NULL, &kept, &ignored);
+}
+
 /* Until the library's thread has begun. */
-static int attach_await(struct ct_attached *a, uint64_t at, struct ct_error *err)
+static int attach_await(struct ct_attached *a, const struct ct_attach_to *to, uint64_t at, struct ct_error *err)
 {
 	uint64_t until = ct_now_ns() + ct_inject_deadline();
 	struct ct_attach_call call;
@@ -341,41 +355,66 @@ static int attach_await(struct ct_attached *a, uint64_t at, struct ct_error *err
 			return ct_fail(err, ESRCH, "process %d has ended", a->pid);
 		if (rc || call.done)
 			break;
-		if (ct_now_ns() > until)
-			return ct_fail(err, ETIMEDOUT, "process %d: the library did not begin within %.0f s: a lock of the loader's may be held there", a->pid,
-				       (double)ct_inject_deadline() / 1e9);
+		if (ct_now_ns() > until) {
+			attach_cancel(a, to, at);
+			return ct_fail(err, ETIMEDOUT, "process %d: the library did not begin within %.3g s: a lock of the loader's may be held there; it leaves when it comes to it",
+				       a->pid, (double)ct_inject_deadline() / 1e9);
+		}
 		usleep(500);
 	}
 	a->gpu = !rc && call.gpu;
 	return rc ? rc : call.result;
 }
 
-/* By ptrace.  Return: of cudatrace_attach(), or with @err a negative errno. */
-static int attach_from_outside(struct ct_attached *a, const struct ct_attach_to *to, struct ct_error *err)
+/* What a process of its own does. */
+struct attach_job {
+	struct ct_attached a;
+	const struct ct_attach_to *to;
+	uint64_t answer;	/* where it will be; 0: nothing was begun */
+	/* attach_tell() */
+	uint64_t function, argument, result;
+	int file;
+};
+
+static int attach_bring_in(void *arg, struct ct_error *err)
 {
-	struct ct_error ignored = { 0 };
-	uint64_t answer = 0;
-	unsigned int kept;
+	struct attach_job *job = arg;
 	struct ct_inject x;
 	struct ct_target t;
-	int rc = attach_read(&t, a->pid, to, err);
+	int rc = attach_read(&t, job->a.pid, job->to, err);
 
 	if (rc)
 		return rc;
 	if (t.preloaded)
-		return ct_fail(err, EBUSY, "process %d was started with the preload library: it is being recorded, or was", a->pid);
+		return ct_fail(err, EBUSY, "process %d was started with the preload library: it is being recorded, or was", job->a.pid);
 	rc = attach_stop(&x, &t, err);
 	if (rc)
 		return rc;
-	rc = attach_load_all(&x, to, &t, err);
+	rc = attach_load_all(&x, job->to, &t, err);
 	if (!rc)
-		rc = attach_start(&x, to, &t, &answer, err);
-	a->stood_ns = ct_inject_end(&x);
-	memcpy(a->at, t.at, sizeof(a->at));
+		rc = attach_start(&x, job->to, &t, &job->answer, err);
+	job->a.stood_ns = ct_inject_end(&x);
+	memcpy(job->a.at, t.at, sizeof(job->a.at));
+	if (x.late && job->answer)
+		attach_cancel(&job->a, job->to, job->answer);
+	return rc;
+}
+
+/* By ptrace.  Return: of cudatrace_attach(), or with @err a negative errno. */
+static int attach_from_outside(struct ct_attached *a, const struct ct_attach_to *to, struct ct_error *err)
+{
+	struct attach_job job = { .a = *a, .to = to };
+	struct ct_error ignored = { 0 };
+	unsigned int kept;
+	int rc = ct_guard_run(attach_bring_in, &job, sizeof(job), err);
+
+	*a = job.a;
+	if (rc == -ETIMEDOUT)
+		return rc;
 	if (!rc)
-		rc = attach_await(a, answer, err);
+		rc = attach_await(a, to, job.answer, err);
 	/* Not where it only refused: another command may be recording the process. */
-	if (*err->text && answer)
+	if (*err->text && job.answer && rc != -ETIMEDOUT)
 		ct_attach_end(a, to, NULL, &kept, &ignored);
 	return rc;
 }
@@ -434,25 +473,37 @@ int ct_attach(struct ct_attached *a, const struct ct_attach_to *to, pid_t pid, s
 
 /* ------------------------------------------------------ ending --------------- */
 
+static int attach_call(void *arg, struct ct_error *err)
+{
+	struct attach_job *job = arg;
+	uint64_t args[6] = { job->argument };
+	struct ct_inject x;
+	struct ct_target t;
+	int rc = attach_read(&t, job->a.pid, job->to, err);
+
+	if (rc)
+		return rc;
+	if (!job->function || t.at[job->file] != job->a.at[job->file])
+		return ct_fail(err, ESRCH, "process %d runs another program now", job->a.pid);
+	rc = attach_stop(&x, &t, err);
+	if (rc)
+		return rc;
+	rc = ct_inject_call(&x, job->function, args, &job->result, err);
+	job->a.stood_ns += ct_inject_end(&x);
+	return rc;
+}
+
 /* Calls a function of one of our files there, with one number. */
 static int attach_tell(struct ct_attached *a, const struct ct_attach_to *to, int file, const char *name, int step,
 		       uint64_t *result, struct ct_error *err)
 {
-	uint64_t args[6] = { (uint64_t)step }, function = attach_function(to, a->at, file, name);
-	struct ct_inject x;
-	struct ct_target t;
-	int rc;
+	struct attach_job job = {
+		.a = *a, .to = to, .function = attach_function(to, a->at, file, name), .argument = (uint64_t)step, .file = file,
+	};
+	int rc = ct_guard_run(attach_call, &job, sizeof(job), err);
 
-	rc = attach_read(&t, a->pid, to, err);
-	if (rc)
-		return rc;
-	if (!function || t.at[file] != a->at[file])
-		return ct_fail(err, ESRCH, "process %d runs another program now", a->pid);
-	rc = attach_stop(&x, &t, err);
-	if (rc)
-		return rc;
-	rc = ct_inject_call(&x, function, args, result, err);
-	a->stood_ns += ct_inject_end(&x);
+	*a = job.a;
+	*result = job.result;
 	return rc;
 }
 

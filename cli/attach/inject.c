@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "attach/guard.h"
 #include "base/clock.h"
 #include "base/proc.h"
 
@@ -37,13 +38,14 @@
 #define ERESTARTNOHAND	514
 
 #define SPIN_NS		20000000	/* most calls are over by then */
+#define LOOK_NS		200000000	/* between two looks at a call that is late */
 
 uint64_t ct_inject_deadline(void)
 {
-	const char *seconds = getenv("CUDATRACE_ATTACH_DEADLINE");
-	unsigned int n = seconds ? (unsigned int)atoi(seconds) : 0;
+	const char *text = getenv("CUDATRACE_ATTACH_DEADLINE");
+	double seconds = text ? strtod(text, NULL) : 0;
 
-	return (n ? n : CT_INJECT_DEADLINE) * 1000000000ull;
+	return (uint64_t)((seconds > 0 && seconds < 1e6 ? seconds : CT_INJECT_DEADLINE) * 1e9);
 }
 
 static void inject_pause(const struct ct_inject *x)
@@ -99,7 +101,10 @@ static int inject_stop(const struct ct_inject *x, bool stopped, uint64_t until)
 			return -ETIMEDOUT;
 		if (inject_is_event(status))
 			return 0;
-		ptrace(PTRACE_CONT, x->tid, 0, WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status));
+		/* Any stop takes the place of the one that was asked for. */
+		ptrace(PTRACE_INTERRUPT, x->tid, 0, 0);
+		/* Signals, but not those of ptrace itself. */
+		ptrace(PTRACE_CONT, x->tid, 0, (WSTOPSIG(status) & 0x7f) == SIGTRAP ? 0 : WSTOPSIG(status));
 	}
 }
 
@@ -276,40 +281,114 @@ static int inject_fault(const struct ct_inject *x, int signal, struct ct_error *
 		       x->pid, signal, info.si_addr, place, caller);
 }
 
-/* Runs until the function has returned; stack: the stack pointer then. */
-static int inject_run(struct ct_inject *x, uint64_t stack, uint64_t *result, struct ct_error *err)
+/* As glibc has a mutex that the same thread may lock again. */
+struct loader_lock {
+	int32_t lock;
+	uint32_t count;
+	int32_t owner;
+	uint32_t users;
+	int32_t kind;
+};
+
+/* Does the thread hold a lock of the loader's?  True also where that can't be seen. */
+static bool inject_holds_loader(const struct ct_inject *x)
 {
-	uint64_t until = x->stopped_at + ct_inject_deadline();
-	bool inside = false, returned = false;
+	bool holds = false;
+
+	for (unsigned int i = 0; i < x->libc->loader_count && !holds; i++) {
+		size_t size = x->libc->loader[i].end - x->libc->loader[i].start;
+		struct iovec here = { malloc(size), size }, there = { (void *)x->libc->loader[i].start, size };
+		const int32_t *words = here.iov_base;
+
+		holds = !words || process_vm_readv(x->pid, &here, 1, &there, 1, 0) != (ssize_t)size;
+		for (size_t at = 0; !holds && at + sizeof(struct loader_lock) / 4 <= size / 4; at++) {
+			const struct loader_lock *l = (const void *)(words + at);
+
+			holds = l->owner == x->tid && l->lock && l->count && l->kind == 1;
+		}
+		free(here.iov_base);
+	}
+	return holds || !x->libc->loader_count;
+}
+
+/* The thread stands still.  May the call be undone where it is? */
+static bool inject_may_leave(const struct ct_inject *x, uint64_t function)
+{
+	struct user_regs_struct regs;
+
+	if (function == x->libc->mmap || function == x->libc->munmap || function == x->libc->errno_location)
+		return true;
+	if (ptrace(PTRACE_GETREGS, x->tid, 0, &regs))
+		return false;
+	/* It has not begun. */
+	if (regs.rip == function)
+		return true;
+	if (regs.orig_rax != SYS_futex)
+		return false;
+	for (unsigned int i = 0; i < x->libc->loader_count; i++)
+		if (regs.rdi >= x->libc->loader[i].start && regs.rdi < x->libc->loader[i].end)
+			return !inject_holds_loader(x);
+	return false;
+}
+
+/* The call is late, and the thread stands still.  True: it is to be undone; else it goes on. */
+static bool inject_is_over(struct ct_inject *x, uint64_t function, struct ct_error *err)
+{
+	bool may = inject_may_leave(x, function);
+	char seconds[32];
+
+	snprintf(seconds, sizeof(seconds), "%.3g", (double)ct_inject_deadline() / 1e9);
+	ct_fail(err, ETIMEDOUT, may ? "process %d: its thread %d did not come back within %s s: it waited for a lock of the loader's; try again" :
+		"process %d: its thread %d did not come back within %s s; nothing is recorded of it, and it goes on as before when it comes back",
+		x->pid, x->tid, seconds);
+	if (may) {
+		x->broken = true;
+		/* To where the kernel looks for signals. */
+		inject_stop(x, true, UINT64_MAX);
+	} else if (!x->late) {
+		x->late = true;
+		ct_guard_late(err);
+	}
+	return may;
+}
+
+/* Runs until the function has returned; stack: the stack pointer then. */
+static int inject_run(struct ct_inject *x, uint64_t function, uint64_t stack, uint64_t *result, struct ct_error *err)
+{
+	/* After a call that was late there are those that put back what there is. */
+	uint64_t until = (x->late ? ct_now_ns() : x->stopped_at) + ct_inject_deadline();
+	bool returned = false, before = x->late;
 	int signal = 0, status;
 
 	for (;;) {
+		bool late;
+
 		if (ptrace(PTRACE_SYSCALL, x->tid, 0, signal))
 			return ct_fail(err, errno, "process %d has ended", x->pid);
+		signal = 0;
 		status = inject_wait(x, until);
+		late = !status;
+		if (late) {
+			/* It may come back just now: its next stop says so. */
+			ptrace(PTRACE_INTERRUPT, x->tid, 0, 0);
+			status = inject_wait(x, UINT64_MAX);
+			until = ct_now_ns() + LOOK_NS;
+		}
 		if (status < 0)
 			return ct_fail(err, ESRCH, "process %d has ended, or runs another program now", x->pid);
-		if (!status) {
-			x->broken = true;
-			inject_stop(x, false, ct_now_ns() + ct_inject_deadline());
-			return ct_fail(err, ETIMEDOUT, "process %d: its thread %d did not come back within %" PRIu64 " s: it may wait for a lock; try again",
-				       x->pid, x->tid, ct_inject_deadline() / 1000000000);
-		}
-		signal = 0;
 		if (WSTOPSIG(status) == (SIGTRAP | 0x80)) {
 			if (returned)
-				return 0;
-			inside = !inside;
-			returned = inside && inject_returned(x, stack, result);
-			continue;
+				return x->late && !before ? -ETIMEDOUT : 0;
+			returned = inject_returned(x, stack, result);
+		} else if (!inject_is_event(status)) {
+			signal = WSTOPSIG(status);
+			if (signal != SIGSEGV && signal != SIGBUS && signal != SIGILL)
+				continue;
+			x->broken = true;
+			return inject_fault(x, signal, err);
 		}
-		if (inject_is_event(status))
-			continue;
-		signal = WSTOPSIG(status);
-		if (signal != SIGSEGV && signal != SIGBUS && signal != SIGILL)
-			continue;
-		x->broken = true;
-		return inject_fault(x, signal, err);
+		if (late && !returned && inject_is_over(x, function, err))
+			return -ETIMEDOUT;
 	}
 }
 
@@ -342,7 +421,7 @@ int ct_inject_call(struct ct_inject *x, uint64_t function, const uint64_t args[6
 	if (ptrace(PTRACE_SETREGS, x->tid, 0, &regs))
 		return ct_fail(err, errno, "process %d: %s", x->pid, strerror(errno));
 	x->called = true;
-	return inject_run(x, stack + 8, result, err);
+	return inject_run(x, function, stack + 8, result, err);
 }
 
 static void inject_errno_back(struct ct_inject *x)
@@ -374,7 +453,7 @@ uint64_t ct_inject_end(struct ct_inject *x)
 	}
 	/* Where the kernel looks for signals, it also begins an interrupted system call again. */
 	if (called)
-		inject_stop(x, true, ct_now_ns() + ct_inject_deadline());
+		inject_stop(x, true, UINT64_MAX);
 	ptrace(PTRACE_SETREGSET, x->tid, NT_XSTATE, &vector);
 	ptrace(PTRACE_SETREGS, x->tid, 0, &x->saved);
 	ptrace(SET_MASK, x->tid, sizeof(x->mask), &x->mask);

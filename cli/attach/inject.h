@@ -3,6 +3,10 @@
  * Calls of functions in another process, by one of its threads that waits in a system call:
  * ptrace(2), for x86-64.  The other threads run on.  The thread gets back all registers, its
  * vector registers and errno, and its system call goes on as after a signal without a handler.
+ *
+ * A call that is late is not left where the thread may hold a lock: of the loader's, or of malloc.  So it
+ * may only be undone where the thread waits for the loader, and has none of the loader's locks.  Else the caller is
+ * told (ct_guard_late()), and the call comes to its end, which nobody uses.
  */
 #ifndef CT_CLI_INJECT_H
 #define CT_CLI_INJECT_H
@@ -20,6 +24,8 @@
 /* Addresses of functions in the target, which it has of its own libc. */
 struct ct_inject_libc {
 	uint64_t mmap, munmap, errno_location;
+	struct { uint64_t start, end; } loader[6];	/* memory with the loader's locks */
+	unsigned int loader_count;
 };
 
 struct ct_inject {
@@ -33,6 +39,7 @@ struct ct_inject {
 	uint64_t stopped_at;	/* ns */
 	uint64_t mask;			/* signals that it had blocked */
 	bool called;		/* it is behind a call, and in no system call */
+	bool late;		/* a call came back too late: nothing more is to be done there */
 	bool broken;		/* a call did not come back: there is only the end */
 };
 
@@ -57,7 +64,7 @@ void ct_inject_read_text(const struct ct_inject *x, uint64_t at, char *text, siz
 int ct_inject_call(struct ct_inject *x, uint64_t function, const uint64_t args[6], uint64_t *result,
 		   struct ct_error *err);
 
-/* ns for all calls together; CUDATRACE_ATTACH_DEADLINE: seconds, where a machine has no time for the thread. */
+/* ns for all calls together; CUDATRACE_ATTACH_DEADLINE: seconds, as 60 or 0.5, where a machine has no time for the thread. */
 uint64_t ct_inject_deadline(void);
 
 /* The thread goes on where it was.  Return: ns for which it stood still. */

@@ -17,6 +17,8 @@
 
 #include "base/proc.h"
 
+#define LOADER_MOST	(1u << 20)	/* bytes of the loader's data; it has some 10 KiB */
+
 /* ------------------------------------------------------ symbols of files --- */
 
 static uint64_t symbol_in(const uint8_t *file, uint64_t size, const char *name)
@@ -87,6 +89,14 @@ static void note_locks(struct ct_target *t, const struct ct_proc_mapping *m)
 	}
 }
 
+static void note_loader(struct ct_inject_libc *l, const struct ct_proc_mapping *m)
+{
+	if (l->loader_count < sizeof(l->loader) / sizeof(l->loader[0]) && m->end - m->start < LOADER_MOST) {
+		l->loader[l->loader_count].start = m->start;
+		l->loader[l->loader_count++].end = m->end;
+	}
+}
+
 /* The file as the target sees it, in its own root. */
 static void in_root(const struct ct_target *t, const char *path, char *to, size_t size)
 {
@@ -135,13 +145,15 @@ int ct_target_read(struct ct_target *t, pid_t pid, const char *const *names, str
 		return errno == ENOENT ? ct_fail(err, ESRCH, "there is no process %d", pid) :
 					 ct_fail(err, errno, "process %d: %s", pid, strerror(errno));
 	while (ct_proc_next_mapping(maps, &m)) {
-		bool libc = is_library(m.path, "libc"), lock = libc || is_library(m.path, "ld") || is_library(m.path, "ld-linux-x86-64") ||
-			is_library(m.path, "libjemalloc") || is_library(m.path, "libtcmalloc");
+		bool libc = is_library(m.path, "libc"), loader = is_library(m.path, "ld") || is_library(m.path, "ld-linux-x86-64");
+		bool lock = libc || loader || is_library(m.path, "libjemalloc") || is_library(m.path, "libtcmalloc");
 
 		musl |= strstr(m.path, "/ld-musl-") != NULL;
 		/* .bss behind a library has no name. */
 		if (lock || (previous_is_lock && !*m.path))
 			note_locks(t, &m);
+		if (loader && m.offset)
+			note_loader(&t->libc, &m);
 		previous_is_lock = lock;
 		t->cuda |= is_library(m.path, "libcuda");
 		if (m.offset)

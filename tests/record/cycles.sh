@@ -21,6 +21,68 @@ t_attach_cycles()
 	ended_well cycles
 }
 
+# slow MICROSECONDS: from now on, of each thing that the loader does in $pid
+slow() { perl -e 'print pack("V", shift)' "$1" | dd of="$work/slow" conv=notrunc status=none; }
+
+start_slow()
+{
+	head -c 4096 /dev/zero >"$work/slow"
+	SLOW=$work/slow LD_PRELOAD=$PWD/build/tests/record-slow-loader "$PWD/build/tests/record-running" 3 600 30 >"$work/$1.out" 2>"$work/$1.err" &
+	pid=$!
+	until grep -q ready "$work/$1.out" || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
+}
+
+# works: whoever was at it has let go of $pid; then it is attached to at once, and all calls are there
+works()
+{
+	local n
+	slow 0
+	for n in $(seq 600); do
+		grep -q '^TracerPid:.0$' "/proc/$pid/status" && attach trace-slow 0.2 && every_call trace-slow >"$work/slow.calls" && return 0
+		kill -0 $pid 2>/dev/null || break
+		sleep 0.1
+	done
+	cat "$work/trace-slow.said" "$work/slow.calls"
+	return 1
+}
+
+# The time is over while the library is brought in, at each of its steps.
+t_attach_late()
+{
+	local seconds steps bad=0 late=0 said
+	steps=${CT_TEST_LONG:+$(seq 0.01 0.03 2)}
+	for seconds in ${steps:-0.02 0.1 0.25 0.4 0.6 1}; do
+		start_slow attach_late
+		slow 20000
+		CUDATRACE_ATTACH_DEADLINE=$seconds attach trace-late 0.1
+		said=$(grep -v '^cudatrace: recording ' "$work/trace-late.said")
+		[ -z "$said" ] || late=$((late + 1))
+		[ "$(echo "$said" | wc -l)" = 1 ] && works || { bad=$((bad + 1)) && echo "# after $seconds s: $said"; }
+		kill -TERM $pid
+		wait $pid && grep -q '^wrong 0$' "$work/attach_late.out" || { bad=$((bad + 1)) && echo "# after $seconds s: it did not end well"; }
+	done
+	is $bad 0 "the time is over at each step of attaching: one line, and the program works, is attached to again, and ends"
+	[ $late -gt 1 ]
+	ok $? "... it was over $late times"
+}
+
+# The command is killed while it attaches.
+t_attach_shot()
+{
+	local n times=${CT_TEST_LONG:+60} bad=0
+	start_slow attach_shot
+	for n in $(seq "${times:-4}"); do
+		slow 1000
+		"$cudatrace" record -q -f -o "$work/trace-shot" --pid $pid 2>/dev/null &
+		sleep "0.$(printf %03d $((n * 37 % 200)))"
+		kill -KILL $!
+		wait $! 2>/dev/null
+		works || { bad=$((bad + 1)) && kill -0 $pid 2>/dev/null || break; }
+	done
+	is $bad 0 "the command is killed at any moment of attaching: the program works, and is attached to again"
+	ended_well attach_shot
+}
+
 # Each attaching ends in success or one line, and the process lives.
 t_attach_moments()
 {

@@ -198,9 +198,12 @@ EXPORT int cudatrace_detach(int step)
 		return (int)ct_objects_put_back();
 	case CT_DETACH_LEAVE:
 		mask = ct_lock();
-		ct_store(&ct_stopped, 1);
-		ct_threads_leave();
-		ct_store(&attached, false);
+		/* Another thread may have done it. */
+		if (ct_load(&attached)) {
+			ct_store(&ct_stopped, 1);
+			ct_threads_leave();
+			ct_store(&attached, false);
+		}
 		ct_unlock(mask);
 	}
 	return 0;

@@ -27,8 +27,18 @@ static void outside_begin(struct ct_attach_call *c)
 		.stacks_what = c->stacks_what, .gpu_what = c->gpu_what, .sample = c->sample,
 	};
 
+	if (ct_load(&c->cancelled)) {
+		ct_store(&c->done, CT_ATTACH_LEFT);
+		return;
+	}
 	c->result = ct_begin_attached(c->options, &plugins, &c->gpu);
-	__atomic_store_n(&c->done, 1u, __ATOMIC_RELEASE);
+	/* Both sides store theirs first, then they look at the other's. */
+	__atomic_store_n(&c->done, CT_ATTACH_DONE, __ATOMIC_SEQ_CST);
+	if (!__atomic_load_n(&c->cancelled, __ATOMIC_SEQ_CST) || c->result < 0)
+		return;
+	cudatrace_detach(CT_DETACH_PUT_BACK);
+	cudatrace_detach(CT_DETACH_LEAVE);
+	ct_store(&c->done, CT_ATTACH_LEFT);
 }
 
 static void *outside_run(void *call)

@@ -27,8 +27,11 @@ int cudatrace_attach(const char *options, uint32_t (*stack)(void));
  * cudatrace_attach_start() - cudatrace_attach(), and the begin of plugins, in a thread of the library's own
  *
  * What is asked for stands in cudatrace_attach_call, where the recorder writes and reads it; the answer is there
- * when @done is 1.  Without a thread all is done at once.  Return: 1: there is a thread.
+ * when @done is not 0.  Who does not wait for it any more sets @cancelled: then it leaves again by itself, unless
+ * @done was CT_ATTACH_DONE by then.  Without a thread all is done at once.  Return: 1: there is a thread.
  */
+#define CT_ATTACH_DONE		1u
+#define CT_ATTACH_LEFT		2u	/* it came too late */
 struct ct_attach_call {
 	uint64_t stack;			/* addresses in the process; 0: not wanted */
 	uint64_t stacks_begin, gpu_begin;
@@ -36,6 +39,7 @@ struct ct_attach_call {
 	uint32_t done;
 	int32_t result;			/* of cudatrace_attach() */
 	uint32_t gpu;			/* CUPTI begins */
+	uint32_t cancelled, reserved;
 	char stacks_what[32], gpu_what[32];
 	char options[8192];
 };

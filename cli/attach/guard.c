@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See guard.h.  Must never leave a thread of another process without its own registers. */
+#include "attach/guard.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* In memory of both processes. */
+struct guard_shared {
+	struct ct_error err;
+	int result;
+	_Alignas(16) unsigned char job[];
+};
+
+/* In the process that does the work. */
+static struct guard_shared *guard_shared;
+static int guard_says = -1;
+
+static void guard_say(const struct ct_error *err, int result)
+{
+	guard_shared->err = *err;
+	guard_shared->result = result;
+	/* The command may have gone. */
+	if (guard_says >= 0 && write(guard_says, "", 1) == 1)
+		close(guard_says);
+	guard_says = -1;
+}
+
+void ct_guard_late(const struct ct_error *err)
+{
+	if (guard_shared)
+		guard_say(err, -ETIMEDOUT);
+}
+
+/* No terminal, no lock of a trace and no pipe of somebody's is held by it. */
+static void guard_close_all(int but)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int fd = 0; fd < 3 && null >= 0; fd++)
+		dup2(null, fd);
+	if (but > 3)
+		syscall(SYS_close_range, 3, but - 1, 0);
+	if (syscall(SYS_close_range, but + 1, ~0u, 0))
+		for (int fd = 3; fd < 65536; fd++)
+			if (fd != but)
+				close(fd);
+}
+
+static _Noreturn void guard_work(int (*run)(void *job, struct ct_error *err), void *job, size_t size, int says)
+{
+	static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2, SIGALRM, SIGTSTP };
+	struct ct_error err = { 0 };
+	int rc;
+
+	for (unsigned int i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		signal(ends[i], SIG_IGN);
+	setsid();
+	if (says < 3)
+		says = fcntl(says, F_DUPFD_CLOEXEC, 3);
+	guard_close_all(says);
+	guard_says = says;
+	rc = run(job, &err);
+	if (guard_says >= 0) {
+		memcpy(guard_shared->job, job, size);
+		guard_say(&err, rc);
+	}
+	_exit(0);
+}
+
+int ct_guard_run(int (*run)(void *job, struct ct_error *err), void *job, size_t size, struct ct_error *err)
+{
+	struct guard_shared *shared;
+	int pipes[2], result = 0, status;
+	char byte;
+	ssize_t n = 0;
+	pid_t pid;
+
+	shared = mmap(NULL, sizeof(*shared) + size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (shared == MAP_FAILED)
+		return ct_fail(err, ENOMEM, "no memory");
+	if (pipe2(pipes, O_CLOEXEC)) {
+		munmap(shared, sizeof(*shared) + size);
+		return ct_fail(err, errno, "no pipe: %s", strerror(errno));
+	}
+	memcpy(shared->job, job, size);
+	pid = fork();
+	if (!pid) {
+		guard_shared = shared;
+		guard_work(run, job, size, pipes[1]);
+	}
+	close(pipes[1]);
+	if (pid < 0)
+		result = ct_fail(err, errno, "no process can be made: %s", strerror(errno));
+	while (pid > 0 && (n = read(pipes[0], &byte, 1)) < 0 && errno == EINTR)
+		;
+	close(pipes[0]);
+	if (pid > 0 && n == 1) {
+		memcpy(job, shared->job, size);
+		*err = shared->err;
+		result = shared->result;
+	} else if (pid > 0) {
+		result = ct_fail(err, EIO, "the process that does the work was killed");
+	}
+	/* One that is late becomes a child of init's. */
+	if (pid > 0 && result != -ETIMEDOUT)
+		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+			;
+	munmap(shared, sizeof(*shared) + size);
+	return result;
+}
