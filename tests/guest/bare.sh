@@ -30,3 +30,18 @@ ok $? "the session ends"
 
 for i in 1 2 3; do unload-module && load-module; done
 ok $? "the module unloads and loads again"
+
+# From here on the kernel loads signed modules only, as with Secure Boot.
+is "$(cudatrace doctor | grep -c 'loads only signed modules')" 0 "the kernel loads modules without a signature"
+unload-module
+echo Y >/sys/module/module/parameters/sig_enforce
+load-module 2>unsigned.txt
+[ $? != 0 ] && ! grep -q '^cudatrace ' /proc/modules
+ok $? "now it refuses the one that is not signed" || cat unsigned.txt
+cudatrace doctor >unsigned.txt
+is "$(grep -c 'the kernel loads only signed modules' unsigned.txt) $(grep -A1 '^missing the module is not signed, and this kernel wants it signed' unsigned.txt | grep -c 'make sign')" "1 1" \
+	"doctor says why, and what to do" || cat unsigned.txt
+insmod $share/module/cudatrace-signed.ko
+ok $? "the one that is signed by a key that the kernel trusts loads"
+cudatrace session start && cudatrace session stop
+ok $? "... and records"

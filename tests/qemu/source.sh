@@ -52,9 +52,20 @@ keep_source_kernel() {
 	cpio_of "$out/tree" > "$out/modules.cpio"
 	rm -rf "$out/tree"
 
+	[ ! -s "$source/certs/signing_key.pem" ] || keep_signing_key "$source/certs" "$headers/keys"
+
 	# modpost wants the symbols of the kernel, which vmlinux alone leaves here.
 	cp "$source/vmlinux.symvers" "$source/Module.symvers"
 	(cd "$source" && tar -cf - Makefile Kbuild .config Module.symvers include scripts \
 		arch/x86/Makefile* arch/x86/include arch/x86/tools tools/objtool/objtool) |
 		tar -C "$headers" -xf -
+}
+
+# The build makes a key whose signatures this kernel trusts.  A user's kernel gets such a key by
+# mokutil; here it lies where packaging/sign looks for one.
+keep_signing_key() {
+	local certs=$1 keys=$2
+	mkdir -p "$keys"
+	openssl pkey -in "$certs/signing_key.pem" -out "$keys/cudatrace.key"
+	cp "$certs/signing_key.x509" "$keys/cudatrace.der"
 }
