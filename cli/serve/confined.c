@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "base/grow.h"
+#include "pack/files.h"
 #include "trace/directory.h"
 
 #define DEEPEST		6u
@@ -55,7 +56,7 @@ int ct_confined_find(const struct ct_confined *c, const char *name, char path[PA
 
 	/* One answer for all, so that it says nothing of what lies elsewhere. */
 	if (n < 0 || n >= (int)sizeof(asked) || !realpath(asked, path) || !confined_holds(c, path) ||
-	    !confined_is_trace(path))
+	    (!confined_is_trace(path) && !ct_pack_begins(path)))
 		return ct_fail(err, ENOENT, "there is no trace '%.200s' below %.200s: the tool 'traces' lists them", name,
 			       c->root);
 	return 0;
@@ -97,6 +98,17 @@ static void confined_add(struct confined_list *l, const char *path, time_t when,
 		l->count++;
 }
 
+/* A pack has this end as a rule; not each file is opened. */
+static bool confined_is_pack(const char *dir, const char *name)
+{
+	static const char end[] = ".zst";
+	size_t len = strlen(name);
+	char path[PATH_MAX];
+
+	return len > sizeof(end) && !strcmp(name + len - sizeof(end) + 1, end) && !ct_path(path, sizeof(path), dir, name) &&
+	       ct_pack_begins(path);
+}
+
 /* Looks into @path, follows no link, and not into traces. */
 static void confined_walk(struct confined_list *l, const char *path, unsigned int depth)
 {
@@ -117,7 +129,12 @@ static void confined_walk(struct confined_list *l, const char *path, unsigned in
 		}
 		if (fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW))
 			continue;
-		if (S_ISREG(st.st_mode)) {
+		if (S_ISREG(st.st_mode) && !trace && confined_is_pack(path, entry->d_name)) {
+			char pack[PATH_MAX];
+
+			if (!ct_path(pack, sizeof(pack), path, entry->d_name))
+				confined_add(l, pack, st.st_mtime, st.st_size);
+		} else if (S_ISREG(st.st_mode)) {
 			bytes += st.st_size;
 			when = st.st_mtime > when ? st.st_mtime : when;
 		} else if (S_ISDIR(st.st_mode) && !trace && *entry->d_name != '.' && depth < DEEPEST &&

@@ -114,6 +114,19 @@ t_mcp_confined()
 	is "$( (cd "$work" && find mcp -type f -exec sha256sum {} + && find mcp | sort) | diff "$work/mcp.before" -)" "" "mcp: and nothing is written"
 }
 
+# A trace that was packed is a trace; another file is not, whatever its name.
+t_mcp_packs()
+{
+	mcp_start || return
+	"$plain" pack -f -o "$work/mcp/packed.tar.zst" "$(trace steps)" 2>"$work/mcp.err" || { skip "mcp: $(cat "$work/mcp.err")"; return; }
+	echo "no pack" >"$work/mcp/text.zst"
+	{ tool traces; tool summary '{"trace":"packed.tar.zst"}'; tool summary '{"trace":"text.zst"}'; } >"$work/mcp.in"
+	"$plain" mcp "$work/mcp" <"$work/mcp.in" >"$work/mcp.out" 2>"$work/mcp.err"
+	is "$(answer 1 | sed -n 's/ .*//; /zst/p' | paste -sd ' ')" "packed.tar.zst" "mcp: traces lists a pack"
+	is "$(answer 2)" "$(told "$plain" report summary "$work/mcp/packed.tar.zst")" "mcp summary of a pack: as the command"
+	is "$(failed 3)" true "mcp: a file that is no pack is refused"
+}
+
 # An answer has its bound, and says what is missing.
 t_mcp_bounds()
 {
