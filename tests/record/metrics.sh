@@ -83,6 +83,23 @@ t_metrics_clocks()
 	is "$("$cudatrace" explain --format json "$work/clocks" 2>/dev/null | jq '[.findings[] | select(.Rule == "gpu-clocks")] | length')" 0 "... nor of a GPU that was idle"
 }
 
+t_metrics_diff()
+{
+	NVMLSIM_LIMITED=0 metrics before --gpu --gpu-metrics=100 -- "$gpu" work 4000
+	NVMLSIM_LIMITED=0x40 NVMLSIM_LOWER=700 metrics after --gpu --gpu-metrics=100 -- "$gpu" work 4000
+	"$cudatrace" diff --format json "$work/before" "$work/after" >"$work/diff.json" 2>/dev/null
+	is "$(jq -c '[.diff_clocks[] | [.GPU, ."Change (%)" < -30, ."Limited A", ."Limited B", ."Power A (W)", ."Temperature B (C)"]]' "$work/diff.json")" \
+		'[[0,true,"by nothing","by temperature 100 %",70,40],[1,true,"by nothing","by temperature 100 %",350.5,41]]' "diff: clocks, and what limited them"
+	for limit in before after; do
+		is "$(metrics_row $limit 1 "SM Clock Med (MHz)")" \
+			"$(jq --arg c "SM Clock $([ $limit = before ] && echo A || echo B) (MHz)" '.diff_clocks[1][$c]' "$work/diff.json")" "... as the report gpu_metrics has them"
+	done
+	"$cudatrace" diff "$work/before" "$work/after" 2>/dev/null | grep -q 'GPU 1 runs at lower clocks in B: kernels that compute take up to'
+	ok $? "... and what that means"
+	metrics without --gpu --gpu-metrics=0 -- "$gpu" work 1000
+	is "$("$cudatrace" diff --format json "$work/before" "$work/without" 2>/dev/null | jq -c .diff_clocks)" null "... only where both looked"
+}
+
 t_metrics_absent()
 {
 	local said

@@ -5,7 +5,7 @@
  * UUID of the simulated libcuda's device.
  *
  * NVMLSIM_LIMITED: the reasons why the clocks are not higher (default: 0). NVMLSIM_NO_GPM: it is an older GPU.
- * NVMLSIM_GPUS: how many of the two there are. NVMLSIM_FAILS: nvmlInit fails.
+ * NVMLSIM_LOWER: so many MHz lower clocks. NVMLSIM_GPUS: how many of the two there are. NVMLSIM_FAILS: nvmlInit fails.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -87,7 +87,9 @@ EXPORT nvml_result nvmlDeviceGetPciInfo_v3(nvml_device d, struct nvml_pci *pci)
 /* 1,000, 1,100 ... 1,900 MHz and again: the median of ten looks is 1,450. */
 EXPORT nvml_result nvmlDeviceGetClockInfo(nvml_device d, int type, unsigned int *mhz)
 {
-	*mhz = 1000 + 100 * (looks[number(d)]++ % 10);
+	const char *lower = getenv("NVMLSIM_LOWER");
+
+	*mhz = 1000 + 100 * (looks[number(d)]++ % 10) - (lower ? atoi(lower) : 0);
 	return type == NVML_CLOCK_SM ? 0 : NOT_SUPPORTED;
 }
 

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/gpu/metrics.h"
+#include "explain/diff/clocks.h"
 #include "explain/diff/machines.h"
 #include "explain/diff/processes.h"
 #include "explain/diff/ranks.h"
@@ -14,7 +16,7 @@
 struct diff {
 	struct ct_diff_pair pair;
 	struct ct_printer *printer;
-	const struct ct_analysis *analysis[2];
+	const struct ct_analysis *analysis[2], *metrics[2];
 	struct ct_diff_ranks ranks;
 	double worst, worst_process;	/* %: of the processes that are compared in full, of all */
 };
@@ -333,6 +335,23 @@ static int diff_gpu(struct diff *d)
 	return diff_print(d, &t, rc);
 }
 
+/* Only where both runs looked at the GPUs. */
+static int diff_clocks(struct diff *d)
+{
+	struct ct_table t;
+	int process[2];
+
+	for (unsigned int s = 0; s < 2; s++) {
+		const struct ct_process_phases *p = d->pair.side[s].per->process;
+
+		process[s] = p ? (int)(p - d->analysis[s]->phases->processes) : -1;
+	}
+	if (ct_diff_clocks(&t, d->metrics, process))
+		return diff_print(d, &t, 0);
+	ct_table_free(&t);
+	return 0;
+}
+
 /* The driver's view of ioctls, where the trace has it. */
 static enum ct_per_kind diff_ioctl_kind(const struct ct_diff_side *side)
 {
@@ -496,8 +515,8 @@ static int diff_ranks(struct diff *d)
 static int diff_all(struct diff *d)
 {
 	static int (*const tables[])(struct diff *d) = {
-		diff_ranks, diff_processes, diff_summary, diff_functions, diff_lines, diff_kernels, diff_gpu, diff_ioctls, diff_stages,
-		diff_memory,
+		diff_ranks, diff_processes, diff_summary, diff_functions, diff_lines, diff_kernels, diff_gpu, diff_clocks,
+		diff_ioctls, diff_stages, diff_memory,
 	};
 	struct ct_table machines;
 	int rc = ct_diff_machines(&machines, &d->pair.side[0].trace->reg, &d->pair.side[1].trace->reg);
@@ -515,7 +534,7 @@ static int diff_all(struct diff *d)
 int ct_diff(const struct ct_trace *a, const struct ct_trace *b, const struct ct_diff_request *q,
 	    FILE *out, double *worst_percent, struct ct_error *err)
 {
-	const struct ct_analyser *per = &ct_per_iteration_analyser;
+	static const struct ct_analyser *const analysers[] = { &ct_per_iteration_analyser, &ct_gpu_metrics_analyser };
 	struct ct_engine_options options = { .filter = { .layer = -1, .category = -1 } };
 	struct ct_engine *engine[2] = { NULL, NULL };
 	const struct ct_trace *traces[2] = { a, b };
@@ -528,8 +547,9 @@ int ct_diff(const struct ct_trace *a, const struct ct_trace *b, const struct ct_
 	for (unsigned int s = 0; s < 2 && !rc; s++) {
 		options.phases = d.ranks.of[s];
 		options.arg = &d.ranks.pids[s];
-		engine[s] = ct_engine_run(traces[s], &per, 1, &options, err);
-		d.analysis[s] = engine[s] ? ct_engine_result(engine[s], per) : NULL;
+		engine[s] = ct_engine_run(traces[s], analysers, 2, &options, err);
+		d.analysis[s] = engine[s] ? ct_engine_result(engine[s], analysers[0]) : NULL;
+		d.metrics[s] = engine[s] ? ct_engine_result(engine[s], analysers[1]) : NULL;
 		if (engine[s])
 			d.pair.side[s] = diff_side(traces[s], d.analysis[s]);
 		rc = engine[s] ? 0 : -ENOMEM;
