@@ -54,7 +54,7 @@ const struct ct_rule ct_rules[] = {
 	{ "late-rank", "the rank of a job that makes the others wait in collectives, and what it does meanwhile", 5,
 	  "% of the steady state of the rank that waits most",
 	  "Waiting is the time of a collective's kernel until the last rank's has begun (record --gpu). Without records of the "
-	  "GPU it is the time between the calls, at most. Why is told by what the rank has more of in a step than the others.",
+	  "GPU it is what synchronisations took longer than the GPU can have worked, at least. Why is told by what the rank has more of in a step than the others.",
 	  &ct_job_analyser, ct_rule_late_rank, CT_CAUSE_OWN, LINES(APP) },
 	{ "pageable-copies", "copies from or to pageable memory", 3, SHARE,
 	  "Such copies go through a buffer of the driver and hold the host. Only copies over 64 KiB count, and only "

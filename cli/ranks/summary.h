@@ -43,7 +43,8 @@
 	X(memory) X(modules)							\
 	X(compute) X(kernels)	/* that are not libnccl's; how many */		\
 	X(busy)			/* its GPU worked */				\
-	X(alone)		/* its GPU did nothing but kernels of libnccl */
+	X(alone)		/* its GPU did nothing but kernels of libnccl */	\
+	X(idle)			/* its GPU had nothing to do, at least; without records of the GPU alone */
 
 #define CT_RANK_SUM_FIELD(name)	uint64_t name;
 struct ct_rank_sums {

@@ -146,6 +146,28 @@ t_hosts_diff()
 		'["python torchrun","rank 0: python","rank 1: python"]' "a rank is compared with the same rank"
 }
 
+# Without records of the GPU a bound of what ranks wait at most is no finding.
+t_hosts_unmeasured()
+{
+	local d=$work/hosts-unmeasured one name
+
+	mkdir -p "$d"
+	one=$(ranks_trace sleep)
+	# It comes as early as the other one makes possible: as in a job without a problem.
+	"$b/make_hosts" "$one" "$d/healthy" late=752:-40000000
+	"$plain" explain "$d/healthy" 2>/dev/null | grep -q 'No rank makes another wait for more than 5 %'
+	ok $? "with records of the GPU no rank is late in a job without a problem"
+	cp -r "$one" "$d/asleep"
+	for name in healthy asleep; do
+		rm "$d/$name"/g-*
+		"$plain" explain "$d/$name" 2>/dev/null >"$d/$name.txt"
+		tr -s ' \n' ' ' <"$d/$name.txt" | grep -q 'Whether ranks wait for each other is not known without records of the GPU .* rank 1 comes last to 100 % of the collectives, [0-9.]* [mu]s after the first one (median); rank 0 waits for at most [0-9.]* % .* and may not wait at all\.'
+		ok $? "without them, $name: what is known is said, and what is not" || head -n 8 "$d/$name.txt"
+		grep -q -e 'makes .* wait' -e late-rank "$d/$name.txt"
+		is $? 1 "... and nobody is blamed"
+	done
+}
+
 t_hosts_stuck()
 {
 	local d

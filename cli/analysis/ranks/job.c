@@ -59,6 +59,7 @@ static void job_sums(struct ct_analysis *a, struct ct_job_rank *r)
 	const struct ct_accounting *accounting = ct_analysis_state(a, &ct_accounting_analyser);
 	const struct ct_process_account *account = &accounting->processes[r->process];
 	const struct ct_gpu_busy *busy = ct_analysis_state(a, &ct_gpu_busy_analyser);
+	const struct ct_idle *idle = ct_analysis_state(a, &ct_idle_analyser);
 	const struct ct_job_calls *calls = ct_keyed_get(&((struct ct_job *)a->state)->calls, r->process);
 
 	r->sums.memory = calls ? calls->memory : 0;
@@ -67,6 +68,7 @@ static void job_sums(struct ct_analysis *a, struct ct_job_rank *r)
 		const struct ct_gpu_busy_stage *s = &busy->processes[r->process].any.stages[stage];
 
 		r->sums.busy += s->busy;
+		r->sums.idle += idle->measured ? 0 : idle->processes[r->process].stages[stage];
 		r->sums.alone += s->waiting;
 		r->sums.compute += s->work[CT_WORK_KERNELS] + s->work[CT_WORK_GRAPHS] - s->collectives;
 		r->sums.kernels += s->count[CT_WORK_KERNELS] + s->count[CT_WORK_GRAPHS] - s->collectives_count;
@@ -413,12 +415,12 @@ static void job_free(struct ct_analysis *a)
  * Of @ns that its kernels waited for another rank: ns in which its GPU did nothing but wait, as the
  * verdict on it has them.  Kernels that wait at the same time, or beside other work, cost less than their sum.
  */
-static double job_lost(const struct ct_job *job, const struct ct_job_rank *victim, uint64_t ns)
+static double job_lost(const struct ct_job *job, const struct ct_job_rank *victim, double ns)
 {
-	return job->measured && victim->waiting > victim->gpu_waiting ? (double)ns * victim->gpu_waiting / victim->waiting : ns;
+	return job->measured && victim->waiting > victim->gpu_waiting ? ns * victim->gpu_waiting / victim->waiting : ns;
 }
 
-static double job_share(const struct ct_job *job, const struct ct_job_rank *victim, uint64_t ns)
+static double job_share(const struct ct_job *job, const struct ct_job_rank *victim, double ns)
 {
 	return victim->to > victim->from ? 100.0 * job_lost(job, victim, ns) / (victim->to - victim->from) : 0;
 }
@@ -426,6 +428,21 @@ static double job_share(const struct ct_job *job, const struct ct_job_rank *vict
 double ct_job_share(const struct ct_job *job, const struct ct_job_rank *r)
 {
 	return job_share(job, &job->ranks[r->victim], r->made_wait_most);
+}
+
+double ct_job_least(const struct ct_job *job, const struct ct_job_rank *r)
+{
+	const struct ct_job_rank *victim = &job->ranks[r->victim];
+	double waited, worked;
+
+	if (job->measured)
+		return r->made_wait_most;
+	if (!r->steps || !victim->steps)
+		return 0;
+	waited = victim->sums.synchronisation / victim->steps;
+	worked = (double)(int64_t)(r->to - r->from - r->sums.idle) / r->steps;
+	waited = waited > worked ? (waited - worked) * victim->steps : 0;
+	return waited < r->made_wait_most ? waited : r->made_wait_most;
 }
 
 double ct_job_step(const struct ct_job *job, const struct ct_job_rank *r, enum ct_late why, bool others)
@@ -499,7 +516,10 @@ static enum ct_late job_why(const struct ct_job *job, const struct ct_job_rank *
 	return why;
 }
 
-/* What ranks wait for each other by turns is nobody's, and so is what no account of the rank explains. */
+/*
+ * What ranks wait for each other by turns is nobody's, and so is what no account of the rank explains.  A bound of
+ * what they wait at most is no evidence.
+ */
 const struct ct_job_rank *ct_job_guilty(const struct ct_job *job, double share)
 {
 	const struct ct_job_rank *found = NULL;
@@ -508,7 +528,8 @@ const struct ct_job_rank *ct_job_guilty(const struct ct_job *job, double share)
 	for (unsigned int i = 0; i < job->count; i++) {
 		const struct ct_job_rank *r = &job->ranks[i], *victim = &job->ranks[r->victim];
 		uint64_t back = victim->victims[i];
-		double net = r->made_wait_most > back ? job_share(job, victim, r->made_wait_most - back) : 0;
+		double least = ct_job_least(job, r);
+		double net = least > back ? job_share(job, victim, least - back) : 0;
 
 		if (!r->made_wait_most || net < most || r->operations < OPERATIONS_LEAST ||
 		    job_why(job, r, &more, &own, &others) == CT_LATE_UNKNOWN)
@@ -631,7 +652,7 @@ enum ct_late ct_job_guilty_text(const struct ct_job *job, const struct ct_collec
 				char *buf, size_t size)
 {
 	const struct ct_job_rank *victim = &job->ranks[r->victim];
-	char each[CT_TERM_TEXT], mine[CT_TERM_TEXT], theirs[CT_TERM_TEXT], operation[128], why_text[320] = "", worst[200] = "", host[80] = "";
+	char least[48] = "", share[32], each[CT_TERM_TEXT], mine[CT_TERM_TEXT], theirs[CT_TERM_TEXT], operation[128], why_text[320] = "", worst[200] = "", host[80] = "";
 	double more, own, others, lost = job_lost(job, victim, r->made_wait_most);
 	enum ct_late why = job_why(job, r, &more, &own, &others);
 	const char *step = victim->iterations ? "each iteration" : "each collective", *word = ct_late_word(why);
@@ -655,10 +676,19 @@ enum ct_late ct_job_guilty_text(const struct ct_job *job, const struct ct_collec
 			 job_operation_text(c, &c->operations[r->worst_operation], operation, sizeof(operation)));
 	if (c->sources)
 		snprintf(host, sizeof(host), " (%.64s)", c->sources[ct_collectives_source(c, r->pid)].label);
-	snprintf(buf, size, "Rank %u%s makes %u other rank%s wait for %s%s in %s (%.1f %%%s)%s.%s", r->rank, host, waiting,
-		 waiting == 1 ? "" : "s", job->measured ? "" : "at most ",
-		 ct_term_ns(each, victim->steps ? lost / victim->steps : lost), step,
-		 ct_job_share(job, r), waiting > 1 ? ", the one that waits most" : "", why_text, worst);
+	ct_term_ns(each, victim->steps ? lost / victim->steps : lost);
+	snprintf(share, sizeof(share), "%.1f", ct_job_share(job, r));
+	if (!job->measured) {
+		double most = ct_job_share(job, r), proven = job_share(job, victim, ct_job_least(job, r));
+
+		ct_term_ns(mine, victim->steps ? ct_job_least(job, r) / victim->steps : 0);
+		if (strcmp(mine, each))
+			snprintf(least, sizeof(least), "%s to ", mine);
+		if (most - proven >= 0.1)
+			snprintf(share, sizeof(share), "%.1f to %.1f", proven, most);
+	}
+	snprintf(buf, size, "Rank %u%s makes %u other rank%s wait for %s%s in %s (%s %%%s)%s.%s", r->rank, host, waiting,
+		 waiting == 1 ? "" : "s", least, each, step, share, waiting > 1 ? ", the one that waits most" : "", why_text, worst);
 	return why;
 }
 
@@ -732,6 +762,7 @@ bool ct_job_verdict(const struct ct_analysis *a, const struct ct_job *job, unsig
 {
 	unsigned int stuck = job->stuck_count < VERDICT_STUCK ? job->stuck_count : VERDICT_STUCK;
 	const struct ct_job_rank *guilty, *waits, *last;
+	char late[CT_TERM_TEXT];
 	double turns;
 
 	if (!job->count || (!job->several && !job->stuck_count) || i > stuck)
@@ -744,10 +775,15 @@ bool ct_job_verdict(const struct ct_analysis *a, const struct ct_job *job, unsig
 	turns = job_turns(job, &waits, &last);
 	if (guilty)
 		ct_job_guilty_text(job, a->collectives, guilty, buf, size);
-	else if (turns >= VERDICT_TURNS)
-		snprintf(buf, size, "Rank %u waits for other ranks for %.1f %% of its steady state%s. Rank %u comes last to "
+	else if (turns >= VERDICT_TURNS && !job->measured && job_all_ranks(a, job) && !stuck)
+		snprintf(buf, size, "Whether ranks wait for each other is not known without records of the GPU (record --gpu). By the times "
+			 "of the calls rank %u comes last to %.0f %% of the collectives, %s after the first one (median); rank %u waits for "
+			 "at most %.1f %% of its steady state, and may not wait at all.", last->rank, 100.0 * last->late_count / last->operations,
+			 ct_term_ns(late, ct_histogram_median(&job->ranks[last - job->ranks].lateness)), waits->rank, turns);
+	else if (turns >= VERDICT_TURNS && job->measured)
+		snprintf(buf, size, "Rank %u waits for other ranks for %.1f %% of its steady state. Rank %u comes last to "
 			 "%.0f %% of the collectives, but does nothing that takes that much longer in a step than on the others.",
-			 waits->rank, turns, job->measured ? "" : " at most", last->rank, 100.0 * last->late_count / last->operations);
+			 waits->rank, turns, last->rank, 100.0 * last->late_count / last->operations);
 	/* Who waits for whom is known of all ranks alone, and not of a job that hangs. */
 	else if (stuck || !job_all_ranks(a, job))
 		return false;
@@ -758,7 +794,7 @@ bool ct_job_verdict(const struct ct_analysis *a, const struct ct_job *job, unsig
 }
 
 static const struct ct_analyser *const needs[] = {
-	&ct_accounting_analyser, &ct_gpu_busy_analyser, NULL
+	&ct_accounting_analyser, &ct_gpu_busy_analyser, &ct_idle_analyser, NULL
 };
 
 const struct ct_analyser ct_job_analyser = {

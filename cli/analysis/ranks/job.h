@@ -92,6 +92,13 @@ const struct ct_job_rank *ct_job_guilty(const struct ct_job *job, double share);
  */
 double ct_job_share(const struct ct_job *job, const struct ct_job_rank *r);
 
+/*
+ * ns that the one that waits most for this rank waited at least, in its steady state.  Without records of the GPU it is
+ * what that one's synchronisations took longer than the GPU can have worked, by what this rank's GPU had to do: the
+ * ranks of a job do the same work.
+ */
+double ct_job_least(const struct ct_job *job, const struct ct_job_rank *r);
+
 /* ns that the rank has in a step of what may be the reason; of the others their mean. */
 double ct_job_step(const struct ct_job *job, const struct ct_job_rank *r, enum ct_late why, bool others);
 

@@ -54,6 +54,7 @@ void ct_rule_late_rank(struct ct_explain *x, const struct ct_rule *rule)
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, job->measured ? CT_SURE : CT_LIKELY,
 			   (uint64_t)(ct_job_share(job, r) / 100 * x->wall[CT_SCOPE_STEADY]), "%s", text);
 	f->at_most = !job->measured;
+	f->least = job->measured ? 0 : (uint64_t)(ct_job_least(job, r) / job->ranks[r->victim].steps * r->steps);
 	ranks_advise(x, f, why);
 	if (r->worst_part)
 		ct_explain_show(f, &(struct ct_evidence){
