@@ -49,6 +49,8 @@ int ct_flight_open(struct ct_flight *f, struct ct_recording *rec, struct ct_drai
 		return rc;
 	if (f->first)
 		f->keep.since = &f->since;
+	if (f->on_xid && !rec->module)
+		fprintf(stderr, "cudatrace: --on xid: the module sees Xids, and it does not record here: none will be noticed\n");
 	flight_text(f, text, sizeof(text));
 	ct_registry_add_info(&rec->registry, CT_KEEP_INFO, text);
 	if (drain)

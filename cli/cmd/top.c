@@ -10,11 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/words.h"
 #include "cmd/cmd.h"
 #include "live/top.h"
 #include "module/uapi/cudatrace.h"
 
-enum { KEY_VIEWS = 0x100, KEY_NEW, KEY_STUCK };
+enum { KEY_VIEWS = 0x100, KEY_NEW, KEY_STUCK, KEY_SORT };
 
 struct env {
 	const char *dir;
@@ -29,19 +30,25 @@ static const char doc[] =
 	"being recorded in DIR.\n"
 	"\vCALLS/s and TIME% (of one thread's time) are of the last interval, the rest\n"
 	"is of all calls. With DIR it ends with the recording, and the last view is of\n"
-	"all of it; Ctrl-C ends it in any case. In a pipe each view follows the one\n"
-	"before.\n"
+	"all of it; Ctrl-C ends it in any case. In a pipe, and with --batch, each view\n"
+	"follows the one before. On a terminal these keys work: space (freeze, and go\n"
+	"on), s (sort by another column), q (end).\n"
 	"\n"
 	"EXAMPLES\n"
 	"  cudatrace top\n"
 	"  cudatrace record -o trace -- python train.py & cudatrace top trace\n"
-	"  cudatrace top --delay 10 --views 1 --calls trace >view.txt\n";
+	"  cudatrace top --batch --delay 10 --views 1 --sort calls trace >view.txt\n"
+	"  cudatrace top --pid 4242 --filter 'cuMem*' trace\n";
 
 static const struct argp_option options[] = {
 	{ "delay", 'd', "SECONDS", 0, "between two views (default 2)", 0 },
 	{ "views", KEY_VIEWS, "N", 0, "end after N views", 0 },
 	{ "top", 'n', "N", 0, "rows of a view (default: what the terminal holds, 20 in a pipe)", 0 },
-	{ "calls", 'c', NULL, 0, "most called first, not most time", 0 },
+	{ "batch", 'b', NULL, 0, "one view behind the other, as in a pipe, for scripts", 0 },
+	{ "sort", KEY_SORT, "WHAT", 0, "what is the most stands first: time (default), calls, p99, failed", 0 },
+	{ "calls", 'c', NULL, 0, "the same as --sort calls", 0 },
+	{ "pid", 'p', "PID", 0, "this process alone", 0 },
+	{ "filter", 'f', "PATTERN", 0, "functions of such a name alone, as 'cuMem*'", 0 },
 	{ "stuck", KEY_STUCK, "SECONDS", 0, "with DIR: say which NCCL collectives wait for a rank for longer (default 10)", 0 },
 	{ "new", KEY_NEW, NULL, 0, "with DIR: only calls from now on", 0 },
 	{ 0 },
@@ -52,7 +59,7 @@ static unsigned long top_number(struct argp_state *state, const char *what, cons
 	char *end;
 	unsigned long n = strtoul(arg, &end, 10);
 
-	if (end == arg || *end || *arg == '-' || !n || n > 100000)
+	if (end == arg || *end || *arg == '-' || !n || n > 4194304)
 		argp_failure(state, 64, 0, "%s takes a number of at least 1, not '%s'", what, arg);
 	return n;
 }
@@ -61,6 +68,7 @@ static error_t top_parse(int key, char *arg, struct argp_state *state)
 {
 	struct env *env = state->input;
 	char *end;
+	int sort;
 
 	switch (key) {
 	case 'd':
@@ -79,8 +87,23 @@ static error_t top_parse(int key, char *arg, struct argp_state *state)
 	case 'n':
 		env->options.rows = top_number(state, "--top", arg);
 		return 0;
+	case 'b':
+		env->options.batch = true;
+		return 0;
 	case 'c':
-		env->options.by_calls = true;
+		env->options.sort = CT_TOP_CALLS;
+		return 0;
+	case KEY_SORT:
+		sort = ct_word_index(ct_top_sort_word, CT_TOP_SORTS, arg);
+		if (sort < 0)
+			argp_failure(state, 64, 0, "--sort takes time, calls, p99 or failed, not '%s'", arg);
+		env->options.sort = (enum ct_top_sort)sort;
+		return 0;
+	case 'p':
+		env->options.pid = top_number(state, "--pid", arg);
+		return 0;
+	case 'f':
+		env->options.names = arg;
 		return 0;
 	case KEY_NEW:
 		env->options.only_new = true;

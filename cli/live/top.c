@@ -5,10 +5,12 @@
 #include "live/top.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "spans/work.h"
@@ -55,6 +57,10 @@ struct top {
 	bool records;				/* time is that of records */
 	unsigned long views;
 	bool terminal;
+	enum ct_top_sort sort;
+	bool frozen;				/* the view stays, what comes is counted */
+	bool keys;				/* they are read, and the terminal is to be put back */
+	struct termios before;
 };
 
 static uint64_t top_key(uint32_t pid, const char *name)
@@ -79,8 +85,12 @@ static struct entry *top_entry(struct top *top, uint32_t pid, const char *name)
 /* @gpu: the GPU did it: it is no call. */
 static int top_count(struct top *top, const struct ct_live_call *call, bool here, bool gpu)
 {
-	struct entry *e = top_entry(top, call->pid, call->name);
+	const struct ct_top_options *o = top->options;
+	struct entry *e;
 
+	if ((o->pid && o->pid != call->pid) || (o->names && fnmatch(o->names, call->name, 0)))
+		return 0;
+	e = top_entry(top, call->pid, call->name);
 	if (!e) {
 		top->others++;
 		return 0;
@@ -103,24 +113,42 @@ static int top_call(void *arg, const struct ct_live_call *call)
 
 /* ------------------------------------------------------------------ a view --- */
 
-static int top_by_time(const void *a, const void *b)
-{
-	const struct entry *x = *(struct entry *const *)a, *y = *(struct entry *const *)b;
+const char *const ct_top_sort_word[CT_TOP_SORTS] = {
+	[CT_TOP_TIME] = "time", [CT_TOP_CALLS] = "calls", [CT_TOP_P99] = "p99", [CT_TOP_FAILED] = "failed",
+};
 
-	if (x->now_ns != y->now_ns)
-		return x->now_ns > y->now_ns ? -1 : 1;
-	if (x->durations.total != y->durations.total)
-		return x->durations.total > y->durations.total ? -1 : 1;
-	return x->calls > y->calls ? -1 : x->calls < y->calls;
+/* What is compared first, second and third. */
+static void top_figures(struct entry *e, enum ct_top_sort sort, uint64_t f[3])
+{
+	f[0] = e->now_ns;
+	f[1] = e->durations.total;
+	f[2] = e->calls;
+	switch (sort) {
+	case CT_TOP_CALLS:
+		f[0] = e->now_calls;
+		f[1] = e->calls;
+		break;
+	case CT_TOP_P99:
+		f[0] = e->durations.count ? ct_histogram_value(&e->durations, 990) : 0;
+		break;
+	case CT_TOP_FAILED:
+		f[0] = e->failed;
+		break;
+	default:
+		break;
+	}
 }
 
-static int top_by_calls(const void *a, const void *b)
+static int top_compare(const void *a, const void *b, void *sort)
 {
-	const struct entry *x = *(struct entry *const *)a, *y = *(struct entry *const *)b;
+	uint64_t x[3], y[3];
 
-	if (x->now_calls != y->now_calls)
-		return x->now_calls > y->now_calls ? -1 : 1;
-	return x->calls > y->calls ? -1 : x->calls < y->calls;
+	top_figures(*(struct entry *const *)a, *(enum ct_top_sort *)sort, x);
+	top_figures(*(struct entry *const *)b, *(enum ct_top_sort *)sort, y);
+	for (unsigned int i = 0; i < 3; i++)
+		if (x[i] != y[i])
+			return x[i] > y[i] ? -1 : 1;
+	return 0;
 }
 
 static unsigned int top_rows(const struct top *top)
@@ -187,13 +215,14 @@ static int top_view(struct top *top)
 		list[i] = &top->entries.list[i];
 		now += list[i]->gpu ? 0 : list[i]->now_calls;
 	}
-	qsort(list, top->entries.count, sizeof(*list), top->options->by_calls ? top_by_calls : top_by_time);
+	qsort_r(list, top->entries.count, sizeof(*list), top_compare, &top->sort);
 	if (top->terminal)
 		fputs("\033[H\033[J", top->out);
-	fprintf(top->out, "cudatrace top  %s  %s calls/s  %zu function%s%s\n",
+	fprintf(top->out, "cudatrace top  %s  %s calls/s  %zu function%s%s%s%s\n",
 		ct_term_ns(time, top->now > top->began ? top->now - top->began : 0),
 		ct_term_count(calls, seconds > 0 ? now / seconds : 0), top->entries.count,
-		top->entries.count == 1 ? "" : "s", top->others ? ", more are not shown" : "");
+		top->entries.count == 1 ? "" : "s", top->others ? ", more are not shown" : "",
+		top->sort == CT_TOP_TIME ? "" : "  by ", top->sort == CT_TOP_TIME ? "" : ct_top_sort_word[top->sort]);
 	top_stuck(top, width);
 	if (width < TOP_WIDE)
 		fprintf(top->out, "%-12s %7s %8s %5s %9s %9s %s\n", "PROCESS", "PID", "CALLS/s", "TIME%",
@@ -216,22 +245,68 @@ static int top_view(struct top *top)
 	return 0;
 }
 
+/* ------------------------------------------------------------------ keys --- */
+
+static void top_keys_begin(struct top *top)
+{
+	struct termios raw;
+
+	if (!top->terminal || !isatty(0) || tcgetpgrp(0) != getpgrp() || tcgetattr(0, &top->before))
+		return;
+	raw = top->before;
+	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+	raw.c_cc[VMIN] = 0;
+	raw.c_cc[VTIME] = 0;
+	top->keys = !tcsetattr(0, TCSANOW, &raw);
+}
+
+/* -EPIPE: the end is asked for. */
+static int top_key_pressed(struct top *top)
+{
+	char key;
+
+	if (!top->keys || read(0, &key, 1) != 1)
+		return 0;
+	switch (key) {
+	case 'q':
+		return -EPIPE;
+	case ' ':
+		top->frozen = !top->frozen;
+		if (!top->frozen)
+			return top_view(top);
+		fputs("frozen; space: go on", top->out);
+		fflush(top->out);
+		break;
+	case 's':
+		top->sort = (top->sort + 1) % CT_TOP_SORTS;
+		if (!top->frozen)
+			return top_view(top);
+	}
+	return 0;
+}
+
 /* Shows a view if it is time. */
 static int top_idle(void *arg)
 {
 	struct top *top = arg;
+	int rc = top_key_pressed(top);
 
-	return ct_now_ns() - top->shown >= top->options->delay * 1e9 ? top_view(top) : 0;
+	if (rc)
+		return rc;
+	return !top->frozen && ct_now_ns() - top->shown >= top->options->delay * 1e9 ? top_view(top) : 0;
 }
 
 static void top_open(struct top *top, const struct ct_top_options *options, FILE *out)
 {
-	*top = (struct top){ .options = options, .out = out, .terminal = isatty(fileno(out)) };
+	*top = (struct top){ .options = options, .out = out, .terminal = !options->batch && isatty(fileno(out)), .sort = options->sort };
 	top->began = top->last = top->shown = ct_now_ns();
+	top_keys_begin(top);
 }
 
 static void top_close(struct top *top)
 {
+	if (top->keys)
+		tcsetattr(0, TCSANOW, &top->before);
 	for (unsigned int i = 0; i < top->entries.count; i++)
 		ct_histogram_free(&top->entries.list[i].durations);
 	ct_keyed_free(&top->entries);

@@ -9,12 +9,20 @@
 
 #include "base/error.h"
 
+enum ct_top_sort { CT_TOP_TIME, CT_TOP_CALLS, CT_TOP_P99, CT_TOP_FAILED, CT_TOP_SORTS };
+
+/* "time", "calls", "p99", "failed" */
+extern const char *const ct_top_sort_word[CT_TOP_SORTS];
+
 struct ct_top_options {
 	double delay;			/* seconds between two views */
 	unsigned long views;		/* ends after so many; 0: no end */
 	unsigned int rows;		/* of a view; 0: as many as the terminal has lines */
 	bool only_new;			/* without what was recorded before */
-	bool by_calls;			/* most called first, not most time */
+	enum ct_top_sort sort;		/* what is the most stands first */
+	bool batch;			/* one view behind the other, also on a terminal, and no keys */
+	unsigned int pid;		/* this process alone; 0: all */
+	const char *names;		/* a pattern, as "cuMem*"; NULL: all functions */
 	double stuck;			/* seconds, from which on a collective that waits for a rank is shown */
 };
 

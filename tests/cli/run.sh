@@ -380,6 +380,12 @@ t_top()
 	"$plain" top --delay 1000 "$(trace gpt2)" >"$work/top.whole" 2>/dev/null
 	is "$(awk -v RS= 'END { print }' "$work/top.txt")" "$(awk -v RS= 'END { print }' "$work/top.whole")" \
 		"top: the last view of $(grep -c '^cudatrace top' "$work/top.txt")"
+	"$plain" top --batch --views 1 --sort p99 -n 3 "$(trace gpt2)" 2>/dev/null >"$work/top.p99"
+	is "$(head -n 1 "$work/top.p99" | grep -c 'by p99$') $(sed -n '3,5p' "$work/top.p99" | awk '{ print $2 }' | sort -u)" "1 $(awk 'NR == 3 { print $2 }' "$work/top.p99")" "top --sort p99"
+	is "$("$plain" top -n 1000 --filter 'cuMem*' "$(trace gpt2)" 2>/dev/null | sed 1,2d | awk 'NF { print $NF }' | grep -vc '^cuMem')" 0 "top --filter: these functions alone"
+	is "$("$plain" top -n 1000 --pid 1 "$(trace gpt2)" 2>/dev/null | sed -n 's/.*  \([0-9]*\) functions.*/\1/p')" 0 "top --pid: this process alone"
+	"$plain" top --sort size "$(trace gpt2)" >/dev/null 2>&1
+	is $? 64 "top --sort of no known column"
 	is "$("$plain" top --new "$(trace gpt2)" 2>/dev/null | sed -n 's/.*  \([0-9]*\) functions.*/\1/p')" 0 "top --new of a recording that is over"
 	# A process of another machine is not the one that has its pid here.
 	cp -r "$(trace guest-flight)" "$work/pid1"

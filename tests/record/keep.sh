@@ -118,6 +118,9 @@ t_keep_on()
 	rm -rf "$dir"*
 	"$cudatrace" record -q --no-module -f --keep 32M --on slow=1ns -o "$dir" -- "$PWD/build/tests/record-running" 2 2 >/dev/null 2>"$work/keep4.said"
 	is "$(grep -cE "snapshot in $dir-1 \(cu[A-Za-z]+ took [0-9.]+ .?s\)" "$work/keep4.said")" 1 "--on slow=TIME" || cat "$work/keep4.said"
+	"$cudatrace" record -q --no-module -f --keep 32M --on xid -o "$dir" -- true 2>"$work/keep-xid.said"
+	grep -q 'on xid: the module sees Xids' "$work/keep-xid.said"
+	ok $? "--on xid without the module says that none will be noticed" || cat "$work/keep-xid.said"
 	refuse "too little" "at least 16M" "$cudatrace" record --keep 1M -- true
 	refuse "nonsense" "give a time or a size" "$cudatrace" record --keep much -- true
 	refuse "no unit" "give a time or a size" "$cudatrace" record --keep 10 -- true
