@@ -108,20 +108,21 @@ static int spans_begin(struct ct_spans *s, const struct ct_trace_event *e)
 	if (!open)
 		return -ENOMEM;
 	*open = (struct ct_open_call){
-		.op_id = span.op_id, .begin = span.begin, .parent = span.parent, .class = span.class,
-		.track = e->track, .pid = span.pid, .tid = span.tid, .depth = span.depth, .stack = span.stack,
-		.cpu = p->record.cpu, .inside = span.flags, .flags = p->record.flags,
-		.text_len = p->record.text_len, .fields = p->record.fields, .source = p->record.source,
-	};
-	return 0;
+		.op_id = span.op_id, .begin = span.begin, .parent = span.parent, .fields = p->record.fields,
+		.pid = span.pid, .tid = span.tid, .depth = span.depth, .stack = span.stack, .track = e->track->index,
+		.cpu = p->record.cpu, .class = span.class->id, .text_len = p->record.text_len,
+		.source = p->record.source ? p->record.source - s->trace->sources + 1 : 0,
+		.flags = p->record.flags, .inside = span.flags,
+	};	return 0;
 }
 
 /* The record at the entry of a call. */
-static struct ct_record spans_entry(const struct ct_open_call *open)
+static struct ct_record spans_entry(const struct ct_spans *s, const struct ct_open_call *open)
 {
 	return (struct ct_record){
-		.class = open->class, .fields = open->fields, .pid = open->pid, .tid = open->tid, .cpu = open->cpu,
-		.flags = open->flags, .text_len = open->text_len, .end = open->begin, .source = open->source,
+		.class = ct_registry_class(&s->trace->reg, open->class), .fields = open->fields, .pid = open->pid,
+		.tid = open->tid, .cpu = open->cpu, .flags = open->flags, .text_len = open->text_len,
+		.end = open->begin, .source = open->source ? &s->trace->sources[open->source - 1] : NULL,
 	};
 }
 
@@ -144,7 +145,7 @@ static int spans_end(struct ct_spans *s, const struct ct_trace_event *e)
 	if (open) {
 		/* What was around it when it began. */
 		span.parent = open->parent;
-		at_entry = spans_entry(open);
+		at_entry = spans_entry(s, open);
 		span.entry = &at_entry;
 		ct_keyed_remove(&s->open, open);
 	}
@@ -168,14 +169,15 @@ static int spans_leave_calls(struct ct_spans *s)
 	ct_keyed_sort(&s->open, spans_open_compare);
 	for (size_t i = 0; i < s->open.count && !rc; i++) {
 		const struct ct_open_call *open = &s->open.list[i];
-		const struct ct_spans_class *c = spans_class(s, open->class);
-		struct ct_record entry = spans_entry(open), record = entry;
+		struct ct_record entry = spans_entry(s, open), record = entry;
+		const struct ct_spans_class *c = spans_class(s, entry.class);
 		struct ct_span span = {
-			.kind = c->no_frame ? open->class->layer == CT_LAYER_GPU ? CT_SPAN_GPU : CT_SPAN_SWITCH :
-					      CT_SPAN_CALL,
-			.flags = CT_SPAN_UNFINISHED | CT_SPAN_AT_ENTRY | open->inside, .class = open->class, .record = &record,
-			.entry = &entry, .track = open->track, .pid = open->pid, .tid = open->tid, .depth = open->depth,
-			.op_id = open->op_id, .parent = open->parent, .stack = open->stack, .begin = open->begin, .end = open->begin, .left = open->left,
+			.kind = !c->no_frame ? CT_SPAN_CALL :
+				entry.class->layer == CT_LAYER_GPU ? CT_SPAN_GPU : CT_SPAN_SWITCH,
+			.flags = CT_SPAN_UNFINISHED | CT_SPAN_AT_ENTRY | open->inside, .class = entry.class,
+			.record = &record, .entry = &entry, .track = s->tracks.list[open->track].track, .pid = open->pid,
+			.tid = open->tid, .depth = open->depth, .op_id = open->op_id, .parent = open->parent,
+			.stack = open->stack, .begin = open->begin, .end = open->begin, .left = open->left,
 			.category = c->category, .kernel = c->kernel, .api = c->api,
 		};
 

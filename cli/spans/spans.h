@@ -137,19 +137,17 @@ struct ct_totals {
 	uint64_t pops;			/* without a push */
 };
 
-/* A call that was recorded at its entry and has not ended. */
+/* A call that was recorded at its entry and has not ended.  A trace may have as many as records: it is small. */
 struct ct_open_call {
 	uint64_t op_id, begin, parent, left;
-	const struct ct_class *class;
-	struct ct_track *track;
+	const uint8_t *fields;		/* of the record, which stay mapped */
 	uint32_t pid, tid, depth, stack;
+	uint32_t track;			/* index */
 	int32_t  cpu;
-	unsigned int inside;		/* CT_SPAN_NESTED, CT_SPAN_INNER_IOCTL */
-	/* Of the record, whose fields stay mapped. */
-	uint8_t  flags;
-	uint16_t text_len;
-	const uint8_t *fields;
-	const struct ct_source *source;
+	uint16_t class, text_len;
+	uint16_t source;		/* + 1; 0: none */
+	uint8_t  flags;			/* of the record */
+	uint8_t  inside;		/* CT_SPAN_NESTED, CT_SPAN_INNER_IOCTL */
 };
 
 /* A pass.  The caller sets what is above the line, and zeros. */

@@ -17,7 +17,6 @@
 
 #define NODES_MAX	(1u << 17)	/* of all trees together */
 #define DEFERRED_MAX	64		/* of a tree */
-#define KEY_INSTANT	(1ull << 63)	/* of a node without an op_id, with its number */
 
 #define CT_CALL_PLACE_ROW(id, text)	[CT_PLACE_##id] = text,
 const char *const ct_call_place_text[CT_PLACE_COUNT] = { CT_CALL_PLACES(CT_CALL_PLACE_ROW) };
@@ -142,8 +141,7 @@ static int collect_add(struct ct_analysis *a, struct ct_call_tree *t, const stru
 	char detail[CT_DETAIL_MAX];
 	int rc;
 
-	n->key = s->op_id ? s->op_id : KEY_INSTANT | s->number;
-	n->op_id = s->op_id;
+	n->key = s->op_id ? s->op_id : CT_NODE_INSTANT | s->number;
 	n->class = s->class;
 	n->begin = s->begin;
 	n->entered = s->entry ? s->entry->end : s->begin;

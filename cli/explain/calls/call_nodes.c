@@ -172,13 +172,11 @@ void ct_nodes_sum(struct ct_call_tree *t)
 {
 	for (size_t i = 0; i < t->rests.count; i++) {
 		struct ct_call_rest *rest = &t->rests.list[i];
-		struct ct_call_node *n = ct_keyed_get(&t->nodes, rest->within);
+		const struct ct_call_node *n = ct_keyed_get(&t->nodes, rest->within);
 
 		/* Of what has no node itself, in a call whose begin was lost. */
 		n = n ? n : t->nodes.list;
 		rest->parent = n - t->nodes.list;
-		n->rest_count += rest->count;
-		n->rest_ns += rest->ns;
 	}
 	if (t->rests.count)
 		qsort(t->rests.list, t->rests.count, sizeof(*t->rests.list), nodes_by_parent);

@@ -21,7 +21,7 @@ void ct_nodes_weigh(struct ct_call_tree *t);
 int ct_nodes_rest(struct ct_call_tree *t, uint64_t within, const struct ct_class *class, uint64_t count,
 		  uint64_t ns);
 
-/* Sorts what was counted by node, largest sums first, and adds it up for each. */
+/* Sorts what was counted: by node, the largest sum first. */
 void ct_nodes_sum(struct ct_call_tree *t);
 void ct_nodes_free(struct ct_call_tree *t);
 

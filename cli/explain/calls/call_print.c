@@ -169,11 +169,15 @@ static void print_node(const struct print_tree *p, uint32_t index)
 static void print_rest(const struct print_tree *p, uint32_t index)
 {
 	const struct ct_call_node *n = &p->t->nodes.list[index];
-	uint64_t count = n->rest_count, ns = n->rest_ns;
+	uint64_t count = 0, ns = 0;
 	char text[1024], number[CT_TERM_TEXT], time[CT_TERM_TEXT];
 	unsigned int named = 0, more = 0, indent = print_indent(p, n->depth + 1);
 	size_t used = 0;
 
+	for (uint32_t i = p->rest[index]; i < p->t->rests.count && p->t->rests.list[i].parent == index; i++) {
+		count += p->t->rests.list[i].count;
+		ns += p->t->rests.list[i].ns;
+	}
 	if (!count)
 		return;
 	for (uint32_t i = p->rest[index]; i < p->t->rests.count && p->t->rests.list[i].parent == index; i++) {
@@ -268,7 +272,7 @@ static void print_head(const struct print_tree *p)
 	size_t used = 0;
 
 	snprintf(text, sizeof(text), "%.128s: call %llu of thread %u, %s", ct_call_name(root->class),
-		 (unsigned long long)root->op_id, root->tid,
+		 (unsigned long long)root->key, root->tid,
 		 ct_processes_name(p->a->processes, root->pid, process, sizeof(process)));
 	print_text(p, 0, text);
 	used = snprintf(text, sizeof(text), "at %.6f ms, ",

@@ -62,10 +62,10 @@ static void tables_node(struct ct_table *table, const struct ct_call_tree *t, ui
 	uint64_t root = t->target.begin;
 
 	row[ROOT] = ct_u64(t->target.op_id);
-	if (n->op_id)
-		row[OP] = ct_u64(n->op_id);
+	if (!(n->key & CT_NODE_INSTANT))
+		row[OP] = ct_u64(n->key);
 	if (index)
-		row[PARENT] = ct_u64(t->nodes.list[n->parent].op_id);
+		row[PARENT] = ct_u64(t->nodes.list[n->parent].key);
 	row[DEPTH] = ct_u64(n->depth);
 	row[START] = ct_u64(n->begin > root ? n->begin - root : 0);
 	if (n->returned && !n->abandoned)
@@ -146,10 +146,10 @@ void ct_call_tables_add(struct ct_call_tables *tables, const struct ct_analysis 
 	uint64_t hidden = 0;
 
 	for (uint32_t i = 0; i < t->nodes.count; i++)
-		if (shown[i]) {
+		if (shown[i])
 			tables_node(&tables->tree, t, i);
-			hidden += t->nodes.list[i].rest_count;
-		}
+	for (size_t i = 0; i < t->rests.count; i++)
+		hidden += t->rests.list[i].count;
 	if (hidden)
 		ct_table_note(&tables->tree,
 			      "Call %llu: %llu smaller calls inside these, and what is in them, are left out.",

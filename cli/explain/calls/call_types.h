@@ -39,7 +39,7 @@ struct ct_call_node {
 	uint64_t key;			/* its op_id; what has none has a number that no op_id is */
 	uint64_t within;		/* op_id of what it is directly in, of the root 0 */
 	uint64_t entered;		/* ns: when it was entered, which orders nodes */
-	uint64_t op_id, begin;		/* ns */
+	uint64_t begin;			/* ns */
 	uint64_t duration;		/* ns; without an end until its thread was seen outside it */
 	uint64_t self;			/* ns, as said above */
 	uint64_t weight;		/* of what is cut away the smallest goes first */
@@ -55,9 +55,9 @@ struct ct_call_node {
 	bool interrupt;			/* it interrupted the thread */
 	bool deferred;			/* it ran later or elsewhere; its time is not the call's */
 	bool ioctl;
-	/* Calls directly inside it that have no node; since ct_nodes_sum(). */
-	uint64_t rest_count, rest_ns;
 };
+
+#define CT_NODE_INSTANT	(1ull << 63)	/* of a key: it has no op_id */
 
 /* Calls of one function, directly inside a node, that have no nodes. */
 struct ct_call_rest {
