@@ -127,6 +127,9 @@ void ct_explain_free(struct ct_explain *x)
 		free(x->list[i].source);
 	}
 	free(x->list);
+	for (unsigned int i = 0; i < x->unseen_count; i++)
+		free(x->unseen[i]);
+	free(x->unseen);
 }
 
 int ct_explain_tables(const struct ct_trace *t, const struct ct_engine *e, struct ct_table *verdicts,

@@ -140,6 +140,8 @@ int ct_findings_tables(struct ct_explain *x, struct ct_table *verdicts, struct c
 	ct_table_begin(findings, "findings", "Findings", columns, COLUMNS);
 	findings_verdict_table(x, verdicts);
 	findings_table(x, findings);
+	for (unsigned int i = 0; i < x->unseen_count; i++)
+		ct_table_note(findings, "%s", x->unseen[i]);
 	rc = ct_table_end(verdicts);
 	ended = ct_table_end(findings);
 	rc = rc ? rc : ended;

@@ -421,4 +421,12 @@ void ct_findings_text(struct ct_explain *x, const struct ct_print_options *print
 		fprintf(out, "\nNo rule found anything ('cudatrace explain --rules' lists what is looked for).\n");
 	if (more)
 		fprintf(out, "... and %u more; --top 0 shows all\n", more);
+	if (x->unseen_count) {
+		fputc('\n', out);
+		findings_put(to, CT_TERM_BOLD, "NOT LOOKED AT\n");
+	}
+	for (unsigned int i = 0; i < x->unseen_count; i++) {
+		fputs("  ", out);
+		findings_wrap(to, x->unseen[i], 2, 2);
+	}
 }

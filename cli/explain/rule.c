@@ -69,6 +69,23 @@ void ct_explain_show(struct ct_finding_row *f, const struct ct_evidence *e)
 		f->evidence[f->evidence_count++] = *e;
 }
 
+void ct_explain_unseen(struct ct_explain *x, const char *format, ...)
+{
+	char name[96], *text = NULL;
+	va_list args;
+	size_t used;
+
+	if (!ct_room(x->unseen, x->unseen_count, x->unseen_room) || !(text = malloc(512))) {
+		x->error = -ENOMEM;
+		return;
+	}
+	used = snprintf(text, 512, "%s: ", ct_processes_name(x->analysis->processes, x->process->pid, name, sizeof(name)));
+	va_start(args, format);
+	vsnprintf(text + used, 512 - used, format, args);
+	va_end(args);
+	x->unseen[x->unseen_count++] = text;
+}
+
 const char *ct_explain_time(const struct ct_explain *x, enum ct_scope scope, uint64_t ns, char buf[64])
 {
 	char time[CT_TERM_TEXT];

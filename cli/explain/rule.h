@@ -81,6 +81,8 @@ struct ct_explain {
 	struct ct_finding_row *list;
 	unsigned int count, capacity;
 	unsigned int groups;
+	char **unseen;				/* what rules could not look at, a sentence each */
+	unsigned int unseen_count, unseen_room;
 	int error;
 };
 
@@ -112,6 +114,9 @@ void ct_explain_advise(struct ct_explain *x, struct ct_finding_row *f, const cha
 
 /* Adds a record that shows it; one without a class is left out. */
 void ct_explain_show(struct ct_finding_row *f, const struct ct_evidence *e);
+
+/* Says what a rule could not look at of the process, where a trace has more than it keeps. */
+void ct_explain_unseen(struct ct_explain *x, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* "12.3 ms (4.1 %)" of a scope, "12.3 s of all threads together"; @buf of 64 bytes. */
 const char *ct_explain_time(const struct ct_explain *x, enum ct_scope scope, uint64_t ns, char buf[64]);

@@ -18,6 +18,7 @@
  *	make_gpu step=N DIR		50 steps of 1,000 us; in each the GPU is idle for N us
  *	make_gpu busy DIR		the GPU always has work: the host waits for it
  *	make_gpu ahead DIR		the host is far ahead, and the GPU pauses between its kernels
+ *	make_gpu kernels=N DIR		N steps of 20 us, each with another kernel
  *	make_gpu ranges DIR		50 steps of nested ranges, whose kernels run behind them
  *	make_gpu strangers DIR		60,000 launches, none of which fits one of 60,000 kernels
  *	make_gpu made DIR		graphs are made and destroyed, which is no work; then the process
@@ -71,7 +72,7 @@ static void registry(void)
 
 /* --------------------------------------------------------- records of the GPU --- */
 
-#define GPU_MAX	65536
+#define GPU_MAX	131072
 
 /* They are made in the order of the calls and written in the order of their ends. */
 static struct {
@@ -507,6 +508,21 @@ static void steps(uint32_t us)
 	finish_gpu(PID, u.last);
 }
 
+static void kernels_of(unsigned int count)
+{
+	thread_head("u-4242-1", PID, PID);
+	startup(US(1));
+	for (unsigned int i = 0; i < count; i++) {
+		uint64_t t = US(100 + 20 * i);
+
+		launch(10 + i, t, t + 2000, 7);
+		kernel_on(0, 7, 10 + i, t + 4000, t + 16000);
+		synchronise(t + 6000, t + 18000);
+	}
+	close_writer(&u);
+	finish_gpu(PID, u.last);
+}
+
 /* A range begins, or ends where it has no text. */
 static void range(uint64_t t, const char *text)
 {
@@ -575,6 +591,8 @@ int main(int argc, char **argv)
 		two();
 	else if (!strncmp(argv[1], "step=", 5))
 		steps(atoi(argv[1] + 5));
+	else if (!strncmp(argv[1], "kernels=", 8))
+		kernels_of(atoi(argv[1] + 8));
 	else if (!strcmp(argv[1], "busy"))
 		busy();
 	else if (!strcmp(argv[1], "ahead"))

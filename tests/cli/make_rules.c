@@ -17,7 +17,7 @@
 	X(launches, 4)		/* kernels in each */			\
 	X(launch, 1000)		/* each launch takes */			\
 	X(gap, 0)		/* the application after each launch */	\
-	X(other, 0)		/* each launches other kernels: no pattern */ \
+	X(other, 0)		/* each launches other kernels: no pattern; 2: none as another */ \
 	X(sync, 1)		/* synchronisations in each */		\
 	X(wait, 1000000)	/* each takes */			\
 	X(after, 0)		/* the application after them */	\
@@ -47,11 +47,13 @@
 	X(off, 0)		/* the thread is off the CPU in each */	\
 	X(offsync, 0)		/* the same while it synchronises */	\
 	X(who, 0)		/* thread that ran instead, 0: none */	\
+	X(whos, 1)		/* so many threads in turn, from that one on */ \
 	X(kernel, 0)		/* the module records, though no switches */ \
 	X(starter, 0)		/* another thread calls cuInit and makes the context, and no more */ \
 	X(threads, 1)		/* 2: another one launches in each second iteration */ \
 	X(apart, 1)		/* so much later than the first one */	\
 	X(slow, 0)		/* then each launch takes so much longer */ \
+	X(crowd, 0)		/* threads of another process that are in a launch all the time */ \
 	X(processes, 1)		/* that do all this */			\
 	X(shift, 0)		/* each begins so much later */		\
 	X(beside, 0)		/* waits take so much longer beside another process */ \
@@ -137,7 +139,9 @@ static void call(struct thread *h, int class, int depth, uint64_t ns, int64_t re
 /* The thread is off the CPU from now on; its own clock is not changed. */
 static void switched(struct thread *h, uint64_t ns)
 {
-	struct ct_k_switch s = { .state = 1, .other = who, .waker = who, .runnable_ns = ns / 4 };
+	static uint64_t times;
+	uint32_t other = who + times++ % whos;
+	struct ct_k_switch s = { .state = 1, .other = other, .waker = other, .runnable_ns = ns / 4 };
 
 	cpu_record(&sched, (struct spec){ K_SWITCH, 0, CT_F_NO_RESULT, 0, h->t, h->t + ns, h->t, h->tid, 0 },
 		   &s, sizeof(s));
@@ -217,7 +221,7 @@ static void launches_of(struct thread *h, uint64_t i, uint64_t more, int memory)
 		if (memory && k == launches / 2)
 			memory_of(h, i);
 		struct ct_launch l = {
-			.kernel = 1 + k % 4, .grid_x = other ? i * i % 97 + k * i % 89 : k + 1, .grid_y = 1,
+			.kernel = 1 + k % 4, .grid_x = other > 1 ? i + 1 : other ? i * i % 97 + k * i % 89 : k + 1, .grid_y = 1,
 			.grid_z = 1, .block_x = other ? 1 + i % 101 : 128, .block_y = 1, .block_z = 1,
 		};
 
@@ -332,6 +336,19 @@ static uint64_t process(uint32_t pid, uint64_t t, uint64_t number)
 	return h.t;
 }
 
+/* Another process, whose threads launch once. */
+static void crowded(uint64_t end)
+{
+	struct ct_launch l = { .kernel = 1, .grid_x = 1, .grid_y = 1, .grid_z = 1, .block_x = 1, .block_y = 1, .block_z = 1 };
+	struct thread h;
+
+	for (uint64_t i = 0; i < crowd; i++) {
+		thread_open(&h, PID + 5000, PID + 5000 + i, START + 1 + i);
+		call(&h, LAUNCH, 0, end - h.t, 0, &l, sizeof(l));
+		close_writer(&h.w);
+	}
+}
+
 static void set(const char *arg)
 {
 	size_t n = strcspn(arg, "=");
@@ -349,6 +366,8 @@ static void set(const char *arg)
 
 int main(int argc, char **argv)
 {
+	uint64_t end = START;
+
 	if (argc < 2 || mkdir(argv[1], 0755)) {
 		fprintf(stderr, "usage: make_rules NEWDIR [KEY=NUMBER]...\n");
 		return 2;
@@ -360,7 +379,8 @@ int main(int argc, char **argv)
 	if (off || offsync || kernel || inside)
 		open_writer(&sched, "k-0", CT_STREAM_CPU, 8192);
 	for (uint64_t i = 0; i < processes; i++)
-		process(PID + 10 * i, START + i * shift, i);
+		end = process(PID + 10 * i, START + i * shift, i);
+	crowded(end);
 	if (off || offsync || kernel || inside)
 		close_writer(&sched);
 	return 0;

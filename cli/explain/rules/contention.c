@@ -7,16 +7,16 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "group/histogram.h"
 #include "explain/rules/common.h"
 #include "view/term.h"
-
-#define OPEN_MAX	256	/* threads inside a launch at one moment */
 
 struct contention {
 	struct ct_histogram alone, overlapped;	/* ns of launch calls in the steady state */
 	struct ct_evidence longest;
 	uint64_t devices;		/* bits: that it makes contexts on; 0: not known */
+	uint64_t open, begins;		/* launches of its threads: now, and so far */
 };
 
 struct steady {
@@ -24,16 +24,18 @@ struct steady {
 	unsigned int process;
 };
 
+/* The launch that a thread is in. */
 struct open_call {
-	unsigned int track;
+	unsigned int depth;		/* it, and launches inside it; 0: there is none */
 	int process;
-	bool overlapped;
+	bool overlapped;		/* another one was open when it began */
+	uint64_t begins;		/* of its process, with it */
 };
 
 struct collection {
 	struct contention *processes;
-	struct open_call open[OPEN_MAX];
-	unsigned int count;
+	struct open_call *open;		/* by track */
+	unsigned int room;
 	/* Of the processes that have a steady state, by begin; made when they are asked for first. */
 	struct steady *steady;
 	unsigned int steady_count;
@@ -54,7 +56,8 @@ static int contention_event(struct ct_analysis *a, const struct ct_trace_event *
 	enum ct_scope scope;
 	int64_t iteration;
 	int index = ct_rule_process(a, e, &scope, &iteration);
-	bool overlapped = false, known = false;
+	struct open_call *call;
+	bool overlapped;
 
 	if (ct_class_is(e->class, CT_IS_CONTEXT)) {
 		uint64_t device = e->kind != CT_ON_END || e->failed ? 64 : ct_record_quick(e->record, CT_QUICK_CUDA_DEVICE);
@@ -63,27 +66,23 @@ static int contention_event(struct ct_analysis *a, const struct ct_trace_event *
 			c->processes[index].devices |= 1ull << device;
 		return 0;
 	}
-	if (e->kind == CT_ON_BEGIN && index < 0)
-		return 0;
+	if (!ct_room_at(c->open, e->track->index, c->room))
+		return -ENOMEM;
+	call = &c->open[e->track->index];
 	if (e->kind == CT_ON_BEGIN) {
-		for (unsigned int i = 0; i < c->count; i++)
-			if (c->open[i].process == index) {
-				c->open[i].overlapped = true;
-				overlapped = true;
-			}
-		if (c->count < OPEN_MAX)
-			c->open[c->count++] = (struct open_call){ e->track->index, index, overlapped };
+		if (index < 0 || call->depth++)
+			return 0;
+		k = &c->processes[index];
+		*call = (struct open_call){ 1, index, k->open++ > 0, ++k->begins };
 		return 0;
 	}
-	for (unsigned int i = 0; i < c->count && !known; i++)
-		if (c->open[i].track == e->track->index) {
-			known = true;
-			overlapped = c->open[i].overlapped;
-			c->open[i] = c->open[--c->count];
-		}
-	if (index < 0 || !known || e->kind != CT_ON_END || !e->timed || scope != CT_SCOPE_STEADY)
+	if (!call->depth || --call->depth)
 		return 0;
-	k = &c->processes[index];
+	k = &c->processes[call->process];
+	k->open--;
+	overlapped = call->overlapped || k->begins != call->begins;
+	if (index != call->process || e->kind != CT_ON_END || !e->timed || scope != CT_SCOPE_STEADY)
+		return 0;
 	if (overlapped && e->duration >= k->longest.ns)
 		ct_evidence_set(&k->longest, e);
 	return ct_histogram_add(overlapped ? &k->overlapped : &k->alone, e->duration);
@@ -98,6 +97,7 @@ static void contention_free(struct ct_analysis *a)
 		ct_histogram_free(&c->processes[i].overlapped);
 	}
 	free(c->processes);
+	free(c->open);
 	free(c->steady);
 }
 

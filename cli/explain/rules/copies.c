@@ -12,7 +12,7 @@
 #include "view/term.h"
 
 #define COPIES_SMALL	(64ull << 10)	/* bytes; pageable copies up to this size are staged at once */
-#define COPIES_RANGES	4096		/* pinned ranges that are kept; with more nothing is said */
+#define COPIES_RANGES	4096		/* pinned ranges that are kept */
 
 struct range {
 	uint64_t begin, end;
@@ -27,7 +27,7 @@ struct kind {
 struct copies {
 	struct range *ranges;			/* pinned or managed */
 	unsigned int ranges_count, capacity;
-	bool unknown;				/* too many ranges, or a host address is not known */
+	bool unknown;				/* too many ranges */
 	struct kind pageable, blocking, small;
 };
 
@@ -190,8 +190,13 @@ void ct_rule_pageable(struct ct_explain *x, const struct ct_rule *rule)
 	char time[64], bytes[CT_TERM_TEXT], n[CT_TERM_TEXT];
 	struct ct_finding_row *f;
 
-	if (!c || c->unknown || !copies_complete(x) || !copies_fires(x, rule, &c->pageable))
+	if (!c || !copies_complete(x) || !copies_fires(x, rule, &c->pageable))
 		return;
+	if (c->unknown) {
+		ct_explain_unseen(x, "it pinned more than %s ranges of host memory; whether its copies are from pageable memory is "
+				  "not known.", ct_term_count(n, COPIES_RANGES));
+		return;
+	}
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_LIKELY, c->pageable.held.total,
 			   "The host is held for %s by %s cop%s %s (%s each) from or to pageable memory.",
 			   ct_explain_time(x, CT_SCOPE_STEADY, c->pageable.held.total, time),

@@ -19,6 +19,7 @@ struct thread {
 
 struct threads {
 	CT_KEYED(struct thread);
+	uint64_t left_out;		/* of threads beyond OTHERS */
 };
 
 struct off_cpu {
@@ -44,8 +45,10 @@ static int off_cpu_add(struct threads *threads, uint32_t tid, uint64_t add)
 {
 	struct thread *t = ct_keyed_get(threads, tid);
 
-	if (!t && threads->count >= OTHERS)
+	if (!t && threads->count >= OTHERS) {
+		threads->left_out += add;
 		return 0;
+	}
 	t = t ? t : ct_keyed_put(threads, tid);
 	if (!t)
 		return -ENOMEM;
@@ -146,6 +149,12 @@ void ct_rule_off_cpu(struct ct_explain *x, const struct ct_rule *rule)
 	uint64_t ns = ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_OFF_CPU);
 	struct ct_finding_row *f;
 
+	if (o->others.left_out)
+		ct_explain_unseen(x, "more than %s threads ran while it was off the CPU; of %s it is not known which one did.",
+				  ct_term_count(times, OTHERS), ct_term_ns(time, o->others.left_out));
+	if (o->wakers.left_out)
+		ct_explain_unseen(x, "more than %s threads woke it; of %s times it is not known which one did.", ct_term_count(runnable, OTHERS),
+				  ct_term_count(times, o->wakers.left_out));
 	if (!o->times || ct_rule_share(x, CT_SCOPE_STEADY, ns) < rule->threshold)
 		return;
 	if (o->preempted)

@@ -15,7 +15,8 @@
 #define CAUSES_NAMED	3	/* of an idle time */
 #define KERNELS_NAMED	3
 #define GRAPHS		UINT32_MAX	/* instead of the name of a kernel */
-#define KERNELS_MAX	65536u	/* of all processes; further ones do not count */
+#define KERNELS_MAX	65536u	/* of all processes; further ones are one of their process */
+#define KERNELS_OTHER	(GRAPHS - 1)
 
 /* -------------------------------------------------------------- idle times --- */
 
@@ -226,14 +227,15 @@ static int gpu_kernels_event(struct ct_analysis *a, const struct ct_trace_event 
 
 	if (!p || !gpu_in_scope(ct_phases_stage(p, e->begin)))
 		return 0;
-	key = (uint64_t)(p - a->phases->processes) << 32 | (graph ? GRAPHS : name);
-	if (s->count == KERNELS_MAX && !ct_keyed_get(s, key))
-		return 0;
-	k = ct_keyed_put(s, key);
+	name = graph ? GRAPHS : name;
+	key = (uint64_t)(p - a->phases->processes) << 32;
+	if (s->count >= KERNELS_MAX && !ct_keyed_get(s, key | name))
+		name = KERNELS_OTHER;
+	k = ct_keyed_put(s, key | name);
 	if (!k)
 		return -ENOMEM;
 	k->process = p - a->phases->processes;
-	k->name = graph ? GRAPHS : name;
+	k->name = name;
 	k->count++;
 	k->ns += e->duration;
 	if (cause && e->duration >= k->longest.ns)
@@ -266,7 +268,7 @@ static const struct gpu_kernel *gpu_next_kernel(const struct ct_explain *x, cons
 	for (unsigned int i = 0; i < s->count; i++) {
 		const struct gpu_kernel *k = &s->list[i];
 
-		if (k->process != x->index || k == below ||
+		if (k->process != x->index || k->name == KERNELS_OTHER || k == below ||
 		    (below && (k->ns > below->ns || (k->ns == below->ns && k < below))))
 			continue;
 		if (!best || k->ns > best->ns)
@@ -279,11 +281,15 @@ void ct_rule_gpu_kernels(struct ct_explain *x, const struct ct_rule *rule)
 {
 	const struct gpu_kernels *s = ct_explain_state(x, &ct_gpu_kernels_analyser);
 	const struct gpu_kernel *k = NULL, *first = NULL;
+	const struct gpu_kernel *other = ct_keyed_get(s, (uint64_t)x->index << 32 | KERNELS_OTHER);
 	char time[64], kernels[600] = "", short_name[256], clean[80], n[CT_TERM_TEXT];
 	struct ct_finding_row *f;
 	size_t used = 0;
 	uint64_t busy, ns = 0;
 
+	if (other)
+		ct_explain_unseen(x, "the GPU ran more than %s kernels of different names; %s runs of further ones, which took %s, "
+				  "are not told apart.", ct_term_count(clean, KERNELS_MAX), ct_term_count(n, other->count), ct_term_ns(time, other->ns));
 	if (!x->busy)
 		return;
 	busy = ct_explain_gpu_ns(x);

@@ -58,7 +58,7 @@ void ct_rule_allocations(struct ct_explain *x, const struct ct_rule *rule)
 
 #define GROWTH_PARTS	8	/* of the steady state, at whose ends memory is compared */
 #define GROWTH_LEAST	(1ull << 20)
-#define GROWTH_LIVE	(1u << 20)	/* blocks that are kept; with more nothing is said */
+#define GROWTH_LIVE	(1u << 20)	/* blocks that are kept */
 
 struct growth_block {
 	uint64_t address, bytes;
@@ -184,6 +184,9 @@ void ct_rule_growth(struct ct_explain *x, const struct ct_rule *rule)
 	/* The first part may still fill caches. */
 	for (unsigned int i = 2; i <= GROWTH_PARTS; i++)
 		steps += g->known[i] && g->at[i] > g->at[i - 1];
+	if (g->unknown)
+		ct_explain_unseen(x, "it held more than %s blocks of device memory at a time; whether that grows is not known.",
+				  ct_term_count(n, GROWTH_LIVE));
 	if (g->unknown || last < first || last - first < GROWTH_LEAST || steps < GROWTH_PARTS - 2 ||
 	    100.0 * (last - first) / (first ? first : 1) < rule->threshold)
 		return;

@@ -45,6 +45,7 @@ struct current {
 
 struct sequences {
 	CT_KEYED(struct sequence);
+	uint64_t left_out;		/* sequences that came when there was no room for one more kind */
 };
 
 struct collection {
@@ -98,8 +99,10 @@ static int repeats_close(struct sequences *sequences, struct current *t, const s
 
 	if (t->launches < 2 || t->broken)
 		return 0;
-	if (sequences->count >= SEQUENCES && !ct_keyed_get(sequences, t->hash))
+	if (sequences->count >= SEQUENCES && !ct_keyed_get(sequences, t->hash)) {
+		sequences->left_out++;
 		return 0;
+	}
 	s = ct_keyed_put(sequences, t->hash);
 	if (!s)
 		return -ENOMEM;
@@ -265,12 +268,16 @@ void ct_rule_graph(struct ct_explain *x, const struct ct_rule *rule)
 {
 	const struct collection *c = ct_explain_state(x, &ct_repeats_analyser);
 	struct repeats_sum sum = repeats_sum(&c->sequences[x->index]);
+	uint64_t left_out = c->sequences[x->index].left_out;
 	uint64_t gpu = repeats_gpu(x, &sum), left, saved, work, gaps = GRAPH_GAP * sum.wide;
 	uint64_t wait = ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_WAIT);
 	char time[64], a[CT_TERM_TEXT], b[CT_TERM_TEXT], d[CT_TERM_TEXT], n[CT_TERM_TEXT], m[CT_TERM_TEXT], gain[400];
 	char passing[80] = "", least[64];
 	struct ct_finding_row *f;
 
+	if (left_out)
+		ct_explain_unseen(x, "it launched more than %s different sequences between its waits; of %s further ones it is "
+				  "not known whether they repeat.", ct_term_count(m, SEQUENCES), ct_term_count(n, left_out));
 	if (!sum.most)
 		return;
 	if (gpu) {
