@@ -242,6 +242,9 @@ static int attach_load(struct ct_inject *x, const struct ct_attach_file *file, c
 		return ct_fail(err, EPERM, "process %d can't have a file in memory (memfd_create: seccomp, vm.memfd_noexec or no descriptors)",
 			       t->pid);
 	rc = attach_write(file, t->pid, (int)fd, err);
+	snprintf(path, sizeof(path), "/proc/%d/root/proc/self", t->pid);
+	if (!rc && access(path, F_OK) && errno == ENOENT)
+		rc = ct_fail(err, ENOENT, "process %d has no /proc in its root, by which its loader would find the library: mount it there", t->pid);
 	attach_path(file, (int)fd, path, sizeof(path));
 	args[0] = ct_inject_copy(x, path, strlen(path) + 1);
 	args[1] = 2;	/* RTLD_NOW */

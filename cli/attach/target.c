@@ -7,6 +7,8 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,17 +99,28 @@ static void note_loader(struct ct_inject_libc *l, const struct ct_proc_mapping *
 	}
 }
 
-/* The file as the target sees it, in its own root. */
-static void in_root(const struct ct_target *t, const char *path, char *to, size_t size)
+/*
+ * The file that is mapped.  By its path it may be another one by now, and of a process with another root in another
+ * mount namespace the path is not that in its root; but only root may open what is mapped.
+ */
+static void mapped_file(const struct ct_target *t, const struct ct_proc_mapping *m, char *to, size_t size)
 {
-	snprintf(to, size, "/proc/%d/root%s", t->pid, path);
+	int fd;
+
+	snprintf(to, size, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, t->pid, m->start, m->end);
+	fd = open(to, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		snprintf(to, size, "/proc/%d/root%s", t->pid, m->path);
+	else
+		close(fd);
 }
 
-static void find_functions(struct ct_target *t, const char *path, uint64_t base)
+static void find_functions(struct ct_target *t, const struct ct_proc_mapping *m)
 {
-	char file[4200];
+	uint64_t base = m->start;
+	char file[PATH_MAX + 128];
 
-	in_root(t, path, file, sizeof(file));
+	mapped_file(t, m, file, sizeof(file));
 	if (!t->libc.mmap) {
 		t->libc.mmap = ct_target_symbol(file, base, "mmap");
 		t->libc.munmap = ct_target_symbol(file, base, "munmap");
@@ -159,7 +172,7 @@ int ct_target_read(struct ct_target *t, pid_t pid, const char *const *names, str
 		if (m.offset)
 			continue;
 		if (libc || is_library(m.path, "libdl"))
-			find_functions(t, m.path, m.start);
+			find_functions(t, &m);
 		/* A plugin of an older one, or another version, is no sign of LD_PRELOAD. */
 		if (!note_ours(t, &m, names) && is_library(m.path, "libcudatrace") && strncmp(m.path, "/memfd:", 7))
 			t->preloaded = true;

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=bash disable=SC2154,SC2086
+#
+# record --pid of programs in another root or mount namespace, of other users, and without glibc.  Sourced by run.sh.
+
+# A root with what record-running needs and nothing of ours, below $root; the traces' directory is to be mounted there.
+make_root()
+{
+	local file
+	root=$work/root
+	shared=$work/shared
+	rm -rf "$root" "$shared"
+	mkdir -p "$root/proc" "$root/dev/shm" "$root/old" "$root/$shared" "$shared"
+	for file in $(ldd "$PWD/build/tests/record-running" | grep -oE '/[^ :]*' | sort -u) "$PWD/build/tests/record-running"; do
+		mkdir -p "$root/${file%/*}" && cp "$file" "$root/$file"
+	done
+}
+
+# start_there NAME COMMAND...: COMMAND starts record-running in some root, as $pid
+start_there()
+{
+	local name=$1
+	shift
+	"$@" "$PWD/build/tests/record-running" 3 600 30 >"$work/$name.out" 2>"$work/$name.err" &
+	pid=$!
+	until grep -q ready "$work/$name.out" || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
+}
+
+t_attach_root()
+{
+	local how root shared
+	if [ "$(id -u)" != 0 ] || ! unshare -m chroot / true 2>/dev/null; then
+		skip "record --pid in another root: needs root, and the right to unshare mounts"
+		return
+	fi
+	make_root
+	for how in mounts chroot pivot; do
+		case $how in
+		mounts) start_there $how unshare -m sh -c "mount -t tmpfs none /mnt && exec \"\$@\"" sh ;;
+		chroot) start_there $how unshare -m sh -c "mount --bind $shared $root/$shared && mount -t proc none $root/proc && exec chroot $root \"\$@\"" sh ;;
+		pivot) start_there $how unshare -m sh -c "mount --bind $root $root && mount --bind $shared $root/$shared && mount -t proc none $root/proc && cd $root &&
+			pivot_root . old && exec \"\$@\"" sh ;;
+		esac
+		! [ $how != mounts ] || [ ! -e "/proc/$pid/root$PWD/build/libcudatrace.so" ]
+		ok $? "$how: our library has no path there"
+		"$cudatrace" record -q -f -o "$shared/trace-$how" --pid $pid --duration 0.3 2>"$work/$how.said"
+		is $? 0 "$how: record --pid" || cat "$work/$how.said"
+		ln -sfn "$shared/trace-$how" "$work/trace-$how"
+		every_call "trace-$how"
+		ok $? "... every call of each thread is there"
+		if [ $how != mounts ]; then
+			refuse "a trace that is not there" "has another root, in which .* is not the trace's directory" \
+				"$cudatrace" record -q -f -o "$work/trace-no" --pid $pid
+		fi
+		ended_well $how
+	done
+	start_there bare unshare -m sh -c "mount --bind $shared $root/$shared && exec chroot $root \"\$@\"" sh
+	refuse "a root without /proc" "has no /proc in its root" "$cudatrace" record -q -f -o "$shared/trace-no" --pid $pid
+	ended_well bare
+}
+
+t_attach_user()
+{
+	local dir user=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+	if [ "$(id -u)" != 0 ] || [ "$(cat /proc/sys/kernel/yama/ptrace_scope 2>/dev/null || echo 0)" != 0 ]; then
+		skip "record --pid as an ordinary user: needs root, and ptrace_scope 0"
+		return
+	fi
+	# In a place that everybody reaches.
+	dir=$(mktemp -d) && chmod 777 "$dir"
+	cp "$cudatrace" build/libcudatrace.so build/tests/record-running build/tests/sim/libcuda.so.1 "$dir"
+	LD_LIBRARY_PATH=$dir "${user[@]}" "$dir/record-running" 3 600 30 >"$work/user.out" 2>"$work/user.err" &
+	pid=$!
+	until grep -q ready "$work/user.out" || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
+	"${user[@]}" "$dir/cudatrace" record -q -f -o "$dir/trace" --pid $pid --duration 0.3 2>"$work/user.said"
+	is $? 0 "an ordinary user: record --pid of a process of one's own" || cat "$work/user.said"
+	cp -r "$dir/trace" "$work/trace-user"
+	every_call trace-user
+	ok $? "... every call of each thread is there"
+	ended_well user
+	start_running other_user 1 30
+	refuse "another user's process" "run as root|can't be attached to|Permission denied" \
+		"${user[@]}" "$dir/cudatrace" record -q -f -o "$dir/trace" --pid $pid
+	ended_well other_user
+	rm -rf "$dir"
+}
+
+# A program of musl's, or what is as good as one to the command: its loader is mapped, and there is no glibc.
+t_attach_musl()
+{
+	cat >"$work/musl.c" <<-'EOF'
+	#include <fcntl.h>
+	#include <sys/mman.h>
+	#include <unistd.h>
+	int main(int argc, char **argv)
+	{
+		mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, open(argv[1], O_RDONLY), 0);
+		return argc > 2 ? 1 : pause();
+	}
+	EOF
+	if ! cc -static -o "$work/musl" "$work/musl.c" 2>/dev/null; then
+		skip "musl: no static libc"
+		return
+	fi
+	head -c 4096 /dev/zero >"$work/ld-musl-x86_64.so.1"
+	"$work/musl" "$work/ld-musl-x86_64.so.1" &
+	pid=$!
+	until grep -q ld-musl "/proc/$pid/maps" || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
+	refuse "musl" "uses musl, not glibc: no library can be brought in" "$cudatrace" record -q -f -o "$work/trace-no" --pid $pid
+	kill -0 $pid
+	ok $? "... and it goes on"
+	kill $pid
+	wait $pid 2>/dev/null
+}
