@@ -136,6 +136,11 @@ static void export_by_ending(struct argp_state *state, struct env *env)
 			     env->format->name);
 }
 
+static bool export_is_page(const struct env *env)
+{
+	return env->open || (env->format && !strcmp(env->format->name, "html"));
+}
+
 /* Findings of a part of the calls would be wrong. */
 static bool export_is_partial(const struct env *env)
 {
@@ -189,7 +194,7 @@ static error_t export_parse(int key, char *arg, struct argp_state *state)
 			env->format = ct_exporter_find("folded");
 		if (env->weight && (!env->format || strcmp(env->format->name, "folded")))
 			argp_failure(state, CT_USAGE, 0, "--weight goes with --format folded");
-		if ((env->open || (env->format && !strcmp(env->format->name, "html"))) && export_is_partial(env))
+		if (export_is_page(env) && export_is_partial(env))
 			argp_failure(state, CT_USAGE, 0, "a page shows all that processes did: of what counts it takes "
 				     "--from, --to, --pid and --no-queries");
 	}
@@ -234,7 +239,9 @@ int cmd_export(int argc, char **argv)
 		export_list();
 		return 0;
 	}
-	status = ct_open_traces(&t, env.dirs.list, env.dirs.count);
+	status = export_is_page(&env) ? ct_open_job(&t, env.dirs.list, env.dirs.count) : ct_open_traces(&t, env.dirs.list, env.dirs.count);
+	if (!status && t.summaries && ct_only_asked(&env.only))
+		status = ct_complain_usage("summaries are of whole traces: they take no --from, --to and --pid");
 	if (!status)
 		status = ct_tell(env.dirs.list[0], ct_only_find(&env.only, &t, false, &err), &err);
 	ct_only_select(&env.only, &t, true);

@@ -69,6 +69,21 @@ t_html_page()
 	done
 }
 
+# Of the kept job of two ranks, and of summaries: 256 ranks on 32 hosts, generated as tests/cli/summaries.sh does.
+t_html_ranks()
+{
+	local why d=$work/page-ranks
+	why=$(html_tools browser) || { skip "html: ranks: $why"; return; }
+	html_tools browser >/dev/null
+	. tests/cli/summaries.sh
+	mkdir -p "$d"
+	tar -xJf tests/data/ranks/sleep.tar.xz -C "$d"
+	build/cudatrace summarize -q -o "$d/sleep.summary" "$d/sleep" && many_ranks "$d/sleep.summary" "$d/many" 256 77
+	build/cudatrace export -f -o "$d/sleep.html" "$d/sleep" 2>"$work/html.err" && build/cudatrace export -f -o "$d/many.html" "$d/many" 2>>"$work/html.err"
+	ok $? "html: ranks are exported" || head -n 3 "$work/html.err"
+	html_lines node tests/export/browser/ranks.js "$d/sleep.html" "$d/many.html" 256 77
+}
+
 t_html_hostile()
 {
 	local why name dir=$work/page-names evil reports=()

@@ -28,6 +28,7 @@ static const struct ct_column columns[COLUMNS] = {
 };
 
 #define MANY	16u	/* ranks */
+#define HOSTS	8u	/* whose clocks are told */
 
 static void ranks_row(const struct ct_analysis *a, struct ct_table *t, const struct ct_job *job, struct ct_job_rank *r)
 {
@@ -106,8 +107,11 @@ static int ranks_end(struct ct_analysis *a)
 	}
 	for (unsigned int i = 0; i < a->trace->sources_count; i++)
 		several |= !a->trace->sources[i].clock.same;
-	for (unsigned int i = 0; several && i < a->trace->sources_count; i++)
+	for (unsigned int i = 0; several && i < a->trace->sources_count && i < HOSTS; i++)
 		ct_table_note(t, "Host %s.", ct_clocks_text(&a->trace->sources[i], clock, sizeof(clock)));
+	if (several && a->trace->sources_count > HOSTS)
+		ct_table_note(t, "... and %u more hosts: how exactly their clocks are known stands with each rank (Clock Uncertainty).",
+			      a->trace->sources_count - HOSTS);
 	/* Of many ranks the one that matters need not be among the rows that are shown. */
 	for (unsigned int i = 0; job->count > MANY && ct_job_verdict(a, job, i, verdict, sizeof(verdict)); i++)
 		ct_table_note(t, "%s", verdict);

@@ -89,6 +89,9 @@ void ct_html_tables_write(const struct ct_engine *e, struct ct_out *out)
 	for (unsigned int i = 0; i < ct_reports_count; i++) {
 		const struct ct_analysis *a = ct_engine_result(e, ct_reports[i]);
 
+		if (a && a->trace->summaries && !ct_reports[i]->summaries)
+			continue;
+
 		for (unsigned int k = 0; a && k < a->tables_count; k++) {
 			tables_table(out, ct_reports[i], &a->tables[k], first);
 			first = false;

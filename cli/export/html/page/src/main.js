@@ -39,6 +39,9 @@ async function main() {
 	const store = new Store(manifest);
 	const tracks = new Tracks(store);
 	let timeline = null;
+	// A page of summaries is about ranks; there are no records to draw.
+	const summaries = Boolean(manifest.job?.summaries);
+	get("timeline").hidden = summaries;
 	const jump = (begin, end, record) => timeline?.goTo(begin, end, record);
 	overview(manifest, jump);
 	lines(manifest, (begin, end) => {
@@ -47,6 +50,11 @@ async function main() {
 	});
 	reports(manifest);
 	performance.mark("cudatrace.first");
+	if (summaries) {
+		navigation();
+		document.documentElement.dataset.state = "complete";
+		return;
+	}
 	await tracks.loadStrings();
 	timeline = new Timeline(get("tl"), tracks);
 	// For tests, and for whoever asks the browser's console.

@@ -58,6 +58,15 @@ function header(manifest) {
 		trace.processes > 0 && plural(trace.processes, "process"),
 		trace.threads > 0 && plural(trace.threads, "thread"),
 	];
+	const { job } = manifest;
+	if (job?.summaries) {
+		get("program").textContent = "Ranks of a job";
+		get("command").textContent = `${count(job.ranks.length + job.ranks_left_out)} ranks`;
+		document.title = `${get("command").textContent} \u00b7 cudatrace`;
+		items.splice(1, items.length, `by ${count(job.summaries)} summar${job.summaries === 1 ? "y" : "ies"}, without the traces`);
+		get("facts").closest(".card").hidden = true;
+		get("facts").closest(".hero").classList.add("alone");
+	}
 	get("meta").replaceChildren(...items.filter(Boolean).map((item) => el("li", {}, item)));
 	// What stands above already is not said twice.
 	const facts = (manifest.facts ?? []).filter(([label]) => !/^(command|verdict|trace|recorded)$/i.test(label));
@@ -75,6 +84,8 @@ function verdict(manifest) {
 		return;
 	}
 	place.append(...jobVerdict(manifest));
+	if (manifest.job?.summaries)
+		return;
 	const main = manifest.verdict ?? list[0];
 	const line = main.limited_by ? /^(limited|no )/.test(main.limited_by) ? capital(main.limited_by) : `Limited by ${main.limited_by}` : "Not limited by one thing";
 	place.append(el("p", { class: "eyebrow" }, list.length > 1 ? `Verdict \u00b7 ${who(main.process, main.pid)}` : "Verdict"),
@@ -90,7 +101,7 @@ function verdict(manifest) {
 const STAGE_CLASS = { startup: 0, init: 1, modules: 2, weights: 3, warmup: 4, steady: 5, teardown: 6 };
 
 function stages(manifest, jump) {
-	const all = manifest.stages ?? [];
+	const all = manifest.job?.summaries ? [] : manifest.stages ?? [];
 	const pids = [...new Set(all.map((s) => s.pid))];
 	if (!pids.length)
 		return;

@@ -63,6 +63,9 @@ export function palette() {
 		failed: pixel(rgb(of("--bad"))),
 		line: pixel(rgb(of("--line"))),
 		stripe: pixel(rgb(of("--stripe"))),
+		/* behind the tracks: ranks wait for the last one, and then data moves */
+		waits: pixel(rgb(of("--bad-soft"))),
+		moves: pixel(rgb(of("--accent-soft"))),
 		/* black or white, whichever can be read on the group's colour */
 		ink: groups.map(([r, g, b]) => 0.299 * r + 0.587 * g + 0.114 * b > 140 ? "#10151c" : "#ffffff"),
 	};

@@ -49,6 +49,7 @@ export class Painter {
 		this.texts = [];
 		this.drawnRecords = 0;
 		this.grid.fill(palette.background);
+		this.bands(palette);
 		const step = niceStep(view.perPixel * 110);
 		for (let t = Math.ceil(view.from / step) * step; t < view.to; t += step)
 			this.grid[Math.min(width - 1, Math.floor((t - view.from) / this.perPixel))] = palette.line;
@@ -71,6 +72,18 @@ export class Painter {
 		}
 		this.context.putImageData(this.image, 0, 0);
 		this.text();
+	}
+
+	/** Collectives, through the tracks of all ranks: until the last one came, and until the last one left. */
+	bands(palette) {
+		const operations = this.tracks.manifest.job?.operations ?? [];
+		const x = (ns) => Math.max(0, Math.min(this.width, Math.round((ns - this.view.from) / this.perPixel)));
+		for (const [, , , , arrived, waited, took] of operations) {
+			if (arrived + took < this.view.from || arrived > this.view.to || took < this.perPixel)
+				continue;
+			this.grid.fill(palette.waits, x(arrived), x(arrived + waited));
+			this.grid.fill(palette.moves, x(arrived + waited), x(arrived + took));
+		}
 	}
 
 	/** The line of a process or thread; what is folded away shows its first track there. */

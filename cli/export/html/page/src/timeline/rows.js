@@ -29,8 +29,11 @@ export class Rows {
 		this.groups = [];
 		// As the kernel has them; an older recorder noted none.
 		this.names = new Map((tracks.manifest.thread_names ?? []).map(([pid, tid, name]) => [`${pid} ${tid}`, name]));
+		this.ranks = new Map((tracks.manifest.job?.ranks ?? []).map((r) => [r.pid, r.rank]));
 		for (const track of tracks.list)
 			this.add(track);
+		// Ranks side by side, in their order; what is no rank comes behind them.
+		this.groups.sort((a, b) => a.rank - b.rank);
 		this.openSome();
 		this.layout();
 	}
@@ -40,7 +43,8 @@ export class Rows {
 		const process = pid ? who(track.process, pid) : track.layer === "gpu" ? "GPU" : "CPUs";
 		let group = this.groups.find((g) => g.key === process);
 		if (!group) {
-			group = { kind: "process", key: process, title: process, threads: [], open: true, records: 0 };
+			const rank = this.ranks.get(pid) ?? Infinity;
+			group = { kind: "process", key: process, title: rank < Infinity ? `rank ${rank} \u00b7 ${process}` : process, rank, threads: [], open: true, records: 0 };
 			this.groups.push(group);
 		}
 		const gpu = track.layer === "gpu";
