@@ -22,6 +22,7 @@
 #include "trace/directory.h"
 #include "trace/packet.h"
 #include "trace/sub_buffers.h"
+#include "view/term.h"
 #include "write/lost.h"
 
 #define BLOCK		4096ull
@@ -111,7 +112,9 @@ static int keep_try(int dirfd)
 int ct_keep_open(struct ct_keep *k, const struct ct_keep_asked *asked, int dirfd, struct ct_state *state,
 		 struct ct_error *err)
 {
+	char text[CT_TERM_TEXT];
 	struct statvfs fs;
+	uint64_t most;
 	int rc;
 
 	*k = (struct ct_keep){ .asked = *asked, .dirfd = dirfd, .state = state };
@@ -120,13 +123,17 @@ int ct_keep_open(struct ct_keep *k, const struct ct_keep_asked *asked, int dirfd
 		return ct_fail(err, -rc, rc == -EOPNOTSUPP ?
 			       "--keep: the file system of the trace directory can't free the front of a file (fallocate); give -o on ext4, xfs, btrfs or tmpfs" :
 			       "--keep: %s", strerror(-rc));
-	if (!k->asked.bytes) {
-		if (fstatvfs(dirfd, &fs))
-			return ct_fail(err, errno, "--keep: %s", strerror(errno));
-		k->asked.bytes = (uint64_t)fs.f_bavail * fs.f_frsize / 2;
-		if (k->asked.bytes < CT_KEEP_LEAST)
-			return ct_fail(err, ENOSPC, "--keep needs 32M of free space in the trace directory");
-	}
+	if (fstatvfs(dirfd, &fs))
+		return ct_fail(err, errno, "--keep: %s", strerror(errno));
+	/* Other programs need some of the disk, too. */
+	most = (uint64_t)fs.f_bavail * fs.f_frsize;
+	most = k->asked.bytes ? most - most / 8 : most / 2;
+	if (most < CT_KEEP_LEAST)
+		return ct_fail(err, ENOSPC, "--keep needs 32M of free space in the trace directory");
+	if (k->asked.bytes > most)
+		ct_complain("--keep: the disk has room for %s", ct_term_bytes(text, most));
+	if (!k->asked.bytes || k->asked.bytes > most)
+		k->asked.bytes = most;
 	return 0;
 }
 

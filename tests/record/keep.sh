@@ -47,6 +47,77 @@ t_keep_size()
 	ok $? "... the process has its name, though its first packet is gone"
 }
 
+# memory PID: the most KiB that it had in memory
+memory() { awk '/^VmHWM/ { print $2 }' "/proc/$1/status" 2>/dev/null; }
+
+# As many calls as a program of a thousand a second makes in a week (in make test-long).
+t_keep_week()
+{
+	local dir=$work/trace-week calls=${CT_TEST_LONG:+600000000} recorder command most=0 early='' late=''
+	calls=${calls:-4000000}
+	"$cudatrace" record -q --no-module -f --keep 16M -o "$dir" -- "$PWD/build/tests/record-busy" "$calls" wait >"$work/week.out" 2>"$work/week.said" < <(until grep -q . "$work/week.done" 2>/dev/null; do sleep 0.2; done; echo) &
+	recorder=$!
+	rm -f "$work/week.done"
+	until pid=$(pgrep -P $recorder record-busy); do kill -0 $recorder || break; sleep 0.05; done
+	while [ ! -s "$work/week.out" ] && kill -0 $recorder 2>/dev/null; do
+		now=$(find "$dir" -type f -printf '%b\n' 2>/dev/null | awk '{ n += $1 } END { print int(n / 2) }')
+		[ "${now:-0}" -le "$most" ] || most=$now
+		[ -n "$early" ] || [ "$most" -lt 8192 ] || early="$(memory $pid) $(memory $recorder)"
+		sleep 0.02
+	done
+	late="$(memory $pid) $(memory $recorder)"
+	echo done >"$work/week.done"
+	wait $recorder
+	is $? 0 "record --keep 16M of $calls calls" || cat "$work/week.said"
+	is "$(sort -u "$work/week.out")" "$calls" "... the program made all of them"
+	[ $most -gt 4096 ] && [ $most -le 16384 ]
+	ok $? "... the directory never has more ($most KiB at most)"
+	# Program and recorder, when there is half of what may be, and at the end.
+	echo "$early $late" | awk '{ exit !(NF == 4 && $3 < $1 + 4096 && $4 < $2 + 8192 && $4 < 65536) }'
+	ok $? "... and memory stays as it was (KiB of program and recorder: $early, then $late)"
+	"$cudatrace" report "$dir" >"$work/week.report" 2>&1
+	is $? 0 "... and the trace is read" || cat "$work/week.report"
+}
+
+# A disk that is too small, and one that somebody else fills.
+t_keep_full()
+{
+	local disk=$work/disk dir=$work/disk/trace recorder
+	mkdir -p "$disk"
+	if [ "$(id -u)" != 0 ] || ! mount -t tmpfs -o size=24m none "$disk" 2>/dev/null; then
+		skip "--keep on a full disk: needs root, and the right to mount"
+		return
+	fi
+	"$cudatrace" record -q --no-module -f --keep 64M -o "$dir" -- "$PWD/build/tests/record-busy" 4000000 >"$work/full.out" 2>"$work/full.said"
+	is "$? $(cat "$work/full.out")" "0 4000000" "--keep of more than the disk has" || cat "$work/full.said"
+	grep -q 'keep: the disk has room for 2[01][.0-9]* MiB' "$work/full.said"
+	ok $? "... says how much that is" || cat "$work/full.said"
+	! grep -q 'No space left\|no room for records' "$work/full.said" && "$cudatrace" report "$dir" >"$work/full.report" 2>&1
+	ok $? "... and the disk is never full" || cat "$work/full.said" "$work/full.report"
+	umount "$disk"
+	mount -t tmpfs -o size=64m none "$disk"
+	"$cudatrace" record -q --no-module -f --keep 24M -o "$dir" -- "$PWD/build/tests/record-running" 4 60 >"$work/filled.out" 2>"$work/filled.said" &
+	recorder=$!
+	until grep -q ready "$work/filled.out"; do sleep 0.05; done
+	pid=$(awk '/ready/ { print $2 }' "$work/filled.out")
+	sleep 1
+	cat /dev/zero >"$disk/others" 2>/dev/null
+	sleep 1
+	rm "$disk/others"
+	sleep 2
+	kill -TERM "$pid"
+	wait $recorder
+	is "$? $(grep -c '^wrong 0$' "$work/filled.out")" "0 1" "the disk is full for a while: the program's results are right" || cat "$work/filled.said"
+	"$cudatrace" report "$dir" >"$work/filled.report" 2>&1
+	is $? 0 "... the trace is read" || cat "$work/filled.report"
+	# The newest calls, of when there was room again, of each thread.
+	"$cudatrace" export --format jsonl -o - "$dir" 2>/dev/null | jq -r 'select(.name == "cuMemAlloc" and .phase == "E") | [.tid, .size / 16] | @tsv' |
+		awk '{ last[$1] = $2 } END { for (t in last) print last[t] }' | sort -n >"$work/filled.last"
+	sed -n 's/^thread [0-9]* //p' "$work/filled.out" | sort -n | paste - "$work/filled.last" | awk '$1 != $2 { bad = 1 } END { exit bad || NR != 4 }'
+	ok $? "... with the last calls of each thread" || { cat "$work/filled.last" "$work/filled.out" "$work/filled.said"; }
+	umount "$disk"
+}
+
 # It opens while it is recorded; copies; by time.
 t_keep_copies()
 {
