@@ -12,6 +12,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#ifndef SYS_close_range
+#define SYS_close_range	436	/* Linux 5.9; headers of Debian 11 lack it */
+#endif
+
 /* In memory of both processes. */
 struct guard_shared {
 	struct ct_error err;
