@@ -11,7 +11,7 @@ set -u
 cd "$(dirname "$0")/../.."
 . tests/judge.sh
 . tests/pick.sh
-choose_parts "portable tarball wheel deb rpm" "$@"
+choose_parts "portable tarball wheel deb image rpm" "$@"
 work=$PWD/build/tests/packages
 rm -rf "$work"
 mkdir -p "$work"
@@ -230,6 +230,37 @@ t_deb()
 			cat "$work/changed.out"
 		is "$left" "" "$release: purging leaves nothing" || cat "$work/changed.out"
 	done
+}
+
+# The image of the Dockerfile, on the root of Debian 12 in place of the image that it begins from.
+t_image()
+{
+	local where=$work/image container size build
+	local -x BUILDAH_ISOLATION=chroot
+	build="buildah --storage-driver vfs --root $where/storage --runroot $where/run"
+	command -v buildah >/dev/null || { skip "the image" "buildah is not installed"; return; }
+	[ -e "build/dist/cudatrace_${version}_amd64.deb" ] || { skip "the image" "its package was not made"; return; }
+	rm -rf "$where"
+	mkdir -p "$where"
+	{
+		container=$($build from scratch) &&
+		$build add -q "$container" "$(root_of bookworm)" / &&
+		$build config --env PATH=/usr/sbin:/usr/bin:/sbin:/bin "$container" &&
+		$build commit -q "$container" docker.io/library/debian:12-slim
+	} >"$where/base" 2>&1 || { skip "the image" "buildah can't make one here: $(tail -n 1 "$where/base")"; return; }
+	$build bud -q --pull-never -t cudatrace -f packaging/container/Dockerfile build/dist >"$where/out" 2>&1
+	ok $? "the Dockerfile makes an image" || cat "$where/out"
+	size=$($build images --format '{{.Name}} {{.Size}}' |
+		awk '{ mb[$1] = $2 * ($3 == "GB" ? 1000 : $3 == "KB" ? 0.001 : 1) } END { print mb["localhost/cudatrace"] - mb["docker.io/library/debian"] }')
+	awk -v mb="$size" 'BEGIN { exit !(mb > 1 && mb < 30) }'
+	ok $? "of $size MB more than the one that it begins from"
+	container=$($build from --pull-never localhost/cudatrace)
+	is "$($build run "$container" -- cudatrace --version 2>&1)" "$(build/cudatrace --version)" "the command runs in it"
+	is "$($build inspect --format '{{.OCIv1.Config.Entrypoint}} {{.OCIv1.Config.Cmd}}' "$container")" "[/usr/bin/cudatrace] [doctor]" "and is what it starts"
+	$build run "$container" -- cudatrace doctor --selftest >"$where/out" 2>&1
+	grep -q '^ok .*selftest: 100,000 ranges are recorded' "$where/out"
+	ok $? "and records there" || cat "$where/out"
+	rm -rf "$where"
 }
 
 t_rpm()
