@@ -118,8 +118,43 @@ static int copy_registry(const struct ct_trace *t, int dirfd)
 	return close(fd) && !rc ? -errno : rc;
 }
 
+/*
+ * Of a stream whose first packet is too old, the process record that is its first one, as a packet of its own: else the
+ * process would have no name.  *@fd: of the copy, which is made where there is none yet.  @seq, @ts: of that packet.
+ */
+static int copy_process(const struct ct_trace *t, const struct ct_stream_file *s, uint64_t seq, uint64_t ts, int dirfd, int *fd)
+{
+	uint8_t buffer[CT_PACKET_HEAD + CT_RECORD_MAX];
+	struct ct_packet_view p;
+	struct ct_packet head;
+	struct ct_record r;
+	const char *why;
+	uint64_t stamp;
+	uint32_t size;
+
+	if (s->kind != CT_STREAM_THREAD || !s->packets_count)
+		return 0;
+	ct_stream_packet(s, 0, &p);
+	size = p.seq ? 0 : ct_record_parse(&p, CT_PACKET_HEAD, &t->reg, &r, &why);
+	if (!size || size > CT_RECORD_MAX || r.class->id != CT_CLASS_process)
+		return 0;
+	if (*fd < 0)
+		*fd = copy_create(dirfd, s->name);
+	if (*fd < 0)
+		return *fd;
+	memcpy(&head, p.data, sizeof(head));
+	head.seq = seq;
+	head.ts_begin = head.ts_end = ts;
+	head.content_size = head.packet_size = 8ull * (CT_PACKET_HEAD + size);
+	memcpy(buffer, &head, sizeof(head));
+	memcpy(buffer + CT_PACKET_HEAD, p.data + CT_PACKET_HEAD, size);
+	stamp = CT_STAMP(ts, CT_CLASS_process);
+	memcpy(buffer + CT_PACKET_HEAD, &stamp, sizeof(stamp));
+	return ct_write_all(*fd, buffer, CT_PACKET_HEAD + size);
+}
+
 /* The recorder may drop a packet meanwhile: it clears the magic first. */
-static int copy_packets(const struct ct_stream_file *s, int dirfd, uint64_t since)
+static int copy_packets(const struct ct_trace *t, const struct ct_stream_file *s, int dirfd, uint64_t since)
 {
 	uint64_t given = 0;
 	uint8_t *buffer = NULL;
@@ -129,10 +164,12 @@ static int copy_packets(const struct ct_stream_file *s, int dirfd, uint64_t sinc
 		const struct ct_packet_index *p = &s->packets[i];
 		const volatile uint32_t *magic = (const void *)(s->map + p->offset);
 		struct ct_packet head;
+		bool first;
 
 		if (p->ts_end < since)
 			continue;
-		if (fd < 0)
+		first = fd < 0;
+		if (first)
 			fd = copy_create(dirfd, s->name);
 		if (fd < 0)
 			return fd;
@@ -149,13 +186,17 @@ static int copy_packets(const struct ct_stream_file *s, int dirfd, uint64_t sinc
 		head.ts_end = p->ts_end;
 		memcpy(buffer, &head, sizeof(head));
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (*magic == CT_MAGIC && head.magic == CT_MAGIC)
-			rc = ct_write_all(fd, buffer, p->size);
-		else if (ftruncate(fd, 0) || lseek(fd, 0, SEEK_SET))
+		if (*magic == CT_MAGIC && head.magic == CT_MAGIC) {
+			rc = first && i && head.seq ? copy_process(t, s, head.seq - 1, head.ts_begin, dirfd, &fd) : 0;
+			rc = rc ? rc : ct_write_all(fd, buffer, p->size);
+		} else if (ftruncate(fd, 0) || lseek(fd, 0, SEEK_SET))
 			rc = -errno;	/* those before it are dropped, too: no gap */
 		ct_stream_give_back(s, &given, p->offset, CT_WINDOW / 16);
 	}
 	free(buffer);
+	/* The thread did nothing since then. */
+	if (!rc && fd < 0 && since)
+		rc = copy_process(t, s, 0, since, dirfd, &fd);
 	return fd >= 0 && close(fd) && !rc ? -errno : rc;
 }
 
@@ -255,7 +296,7 @@ int ct_copy_take(const char *dir, const char *to, bool force, uint64_t since, ch
 	}
 	rc = copy_registry(&t, rec.dirfd);
 	for (unsigned int i = 0; !rc && i < t.streams_count; i++)
-		rc = copy_packets(&t.streams[i], rec.dirfd, copy_is_whole(&t.streams[i]) ? 0 : since);
+		rc = copy_packets(&t, &t.streams[i], rec.dirfd, copy_is_whole(&t.streams[i]) ? 0 : since);
 	if (!rc)
 		rc = copy_pages(&t, rec.dirfd);
 	if (rc)

@@ -155,6 +155,15 @@ t_keep_copies()
 		awk '{ if (!($1 in n)) { first[$1] = $2; at[$1] = $3 } n[$1]++; last = $3 }
 			END { for (t in n) { dropped += first[t] > n[t]; enough += last - at[t] > 700 } exit dropped < 3 || enough < 6 }'
 	ok $? "a second of each thread is kept, and more than half of each busy one dropped"
+	is "$("$cudatrace" report --format csv processes "$dir-b" 2>/dev/null | grep -c record-running)" 1 "the process has its name in a copy that begins later"
+	"$cudatrace" record -q --no-module -f --keep 64M -o "$dir-i" -- "$PWD/build/tests/record-busy" 100 wait >"$work/keep2.idle" 2>&1 < <(until grep -q done "$work/keep2.idle"; do sleep 0.1; done; echo) &
+	recorder=$!
+	until grep -qx 100 "$work/keep2.idle"; do sleep 0.05; done
+	sleep 0.5
+	"$cudatrace" snapshot -q -f --pid $recorder -o "$dir-j" --last 0.1 2>"$work/keep2.copy"
+	is "$? $("$cudatrace" export --format jsonl -o - "$dir-j" 2>/dev/null | jq -r 'select(.name == "process") | .details.cmdline // .text' | grep -c record-busy)" "0 1" "... also where it did nothing in that time" || cat "$work/keep2.copy"
+	echo done >>"$work/keep2.idle"
+	wait $recorder
 	is "$("$cudatrace" report --format csv launches_sum "$dir-a" 2>/dev/null | grep -c .)" "$("$cudatrace" report --format csv launches_sum "$dir-b" 2>/dev/null | grep -c .)" "both copies have reports"
 }
 
