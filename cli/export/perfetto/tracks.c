@@ -50,15 +50,31 @@ static void tracks_start(struct ct_perfetto_tracks *t, uint64_t uuid, uint64_t p
 		ct_proto_text(&t->track, TRACK_NAME, name, strlen(name));
 }
 
+/* Kinds of tracks that have an id; TRACKS_COUNTER + n is the counter n, TRACKS_METRIC + n the figure n of a GPU. */
+enum {
+	TRACKS_PROCESS, TRACKS_THREAD, TRACKS_INTERRUPTS, TRACKS_GPU, TRACKS_COUNTER,
+	TRACKS_METRIC = TRACKS_COUNTER + CT_COUNTER_COUNT,
+};
+
+/* The uuid of a track; @made: it is new.  0: tracks_error(). */
+static uint64_t tracks_uuid(struct ct_perfetto_tracks *t, unsigned int kind, uint64_t id, bool *made)
+{
+	struct ct_perfetto_uuid *track = ct_keyed_put_pair(&t->known, kind, id);
+
+	*made = track && !track->uuid;
+	if (*made)
+		track->uuid = ++t->uuids;
+	return track ? track->uuid : 0;
+}
+
 int ct_perfetto_process(struct ct_perfetto_tracks *t, uint32_t pid, const char *name, size_t len)
 {
-	struct ct_perfetto_uuid *process = ct_keyed_put(&t->processes, pid);
+	bool made;
+	uint64_t uuid = tracks_uuid(t, TRACKS_PROCESS, pid, &made);
 
-	if (!process)
+	if (!uuid)
 		return -ENOMEM;
-	if (!process->uuid)
-		process->uuid = ++t->uuids;
-	tracks_start(t, process->uuid, 0, NULL);
+	tracks_start(t, uuid, 0, NULL);
 	ct_proto_number(&t->part, PROCESS_PID, tracks_id(pid));
 	if (len) {
 		ct_proto_text(&t->part, PROCESS_CMDLINE, name, len);
@@ -73,44 +89,43 @@ int ct_perfetto_process(struct ct_perfetto_tracks *t, uint32_t pid, const char *
 /* The uuid of a process, which may have no name yet; 0: tracks_error(). */
 static uint64_t tracks_process(struct ct_perfetto_tracks *t, uint32_t pid)
 {
-	const struct ct_perfetto_uuid *process = ct_keyed_get(&t->processes, pid);
+	const struct ct_perfetto_uuid *process = ct_keyed_get_pair(&t->known, TRACKS_PROCESS, pid);
 
 	if (!process && ct_perfetto_process(t, pid, NULL, 0))
 		return 0;
-	process = ct_keyed_get(&t->processes, pid);
+	process = ct_keyed_get_pair(&t->known, TRACKS_PROCESS, pid);
 	return process ? process->uuid : 0;
 }
 
 /* The uuid of a thread; 0: tracks_error(). */
 static uint64_t tracks_thread(struct ct_perfetto_tracks *t, const struct ct_slice_track *track)
 {
-	uint64_t process = tracks_process(t, track->pid);
-	struct ct_perfetto_uuid *thread = process ? ct_keyed_put(&t->threads, (uint64_t)track->pid << 32 | track->tid) :
-						    NULL;
+	uint64_t process = tracks_process(t, track->pid), uuid;
 	const char *name = track->pid == track->tid ? "main" : "thread";
+	bool made;
 
-	if (!thread || thread->uuid)
-		return thread ? thread->uuid : 0;
-	thread->uuid = ++t->uuids;
-	tracks_start(t, thread->uuid, process, NULL);
+	uuid = process ? tracks_uuid(t, TRACKS_THREAD, (uint64_t)track->pid << 32 | track->tid, &made) : 0;
+	if (!uuid || !made)
+		return uuid;
+	tracks_start(t, uuid, process, NULL);
 	ct_proto_number(&t->part, THREAD_PID, tracks_id(track->pid));
 	ct_proto_number(&t->part, THREAD_TID, tracks_id(track->tid));
 	ct_proto_text(&t->part, THREAD_NAME, name, strlen(name));
 	ct_proto_message(&t->track, TRACK_THREAD, &t->part);
 	ct_proto_number(&t->track, TRACK_CHILDREN, CHILDREN_BY_RANK);
-	return tracks_add(t) ? 0 : thread->uuid;
+	return tracks_add(t) ? 0 : uuid;
 }
 
-/* What the tracks of interrupts are below. */
-static uint64_t tracks_interrupts(struct ct_perfetto_tracks *t)
+/* The uuid of a track at the top, below which others are; 0: tracks_error(). */
+static uint64_t tracks_top(struct ct_perfetto_tracks *t, unsigned int kind, uint64_t id, const char *name)
 {
-	if (!t->interrupts) {
-		t->interrupts = ++t->uuids;
-		tracks_start(t, t->interrupts, 0, "interrupts");
-		if (tracks_add(t))
-			return 0;
-	}
-	return t->interrupts;
+	bool made;
+	uint64_t uuid = tracks_uuid(t, kind, id, &made);
+
+	if (!uuid || !made)
+		return uuid;
+	tracks_start(t, uuid, 0, name);
+	return tracks_add(t) ? 0 : uuid;
 }
 
 int ct_perfetto_track(struct ct_perfetto_tracks *t, struct ct_slice_track *track)
@@ -134,7 +149,7 @@ int ct_perfetto_track(struct ct_perfetto_tracks *t, struct ct_slice_track *track
 		parent = tracks_process(t, track->pid);
 		break;
 	default:
-		parent = tracks_interrupts(t);
+		parent = tracks_top(t, TRACKS_INTERRUPTS, 0, "interrupts");
 	}
 	if (!parent)
 		return tracks_error(t);
@@ -144,47 +159,37 @@ int ct_perfetto_track(struct ct_perfetto_tracks *t, struct ct_slice_track *track
 	return tracks_add(t);
 }
 
-uint64_t ct_perfetto_counter(struct ct_perfetto_tracks *t, enum ct_slice_counter which, uint32_t pid)
+/* A counter below @parent, with a unit of the schema or with a name for it; 0: tracks_error(). */
+static uint64_t tracks_counter(struct ct_perfetto_tracks *t, unsigned int kind, uint64_t id, uint64_t parent,
+			       const char *name, uint64_t unit, const char *unit_name)
 {
-	uint64_t process = tracks_process(t, pid);
-	struct ct_perfetto_uuid *counter = process ? ct_keyed_put(&t->counters[which], pid) : NULL;
+	bool made = false;
+	uint64_t uuid = parent ? tracks_uuid(t, kind, id, &made) : 0;
 
-	if (!counter || counter->uuid)
-		return counter ? counter->uuid : 0;
-	counter->uuid = ++t->uuids;
-	tracks_start(t, counter->uuid, process, ct_counter_name[which]);
-	ct_proto_number(&t->part, COUNTER_UNIT, which == CT_COUNTER_MEMORY ? UNIT_BYTES : UNIT_COUNT);
+	if (!made)
+		return uuid;
+	tracks_start(t, uuid, parent, name);
+	if (unit)
+		ct_proto_number(&t->part, COUNTER_UNIT, unit);
+	else if (*unit_name)
+		ct_proto_text(&t->part, COUNTER_UNIT_NAME, unit_name, strlen(unit_name));
 	ct_proto_message(&t->track, TRACK_COUNTER, &t->part);
-	return tracks_add(t) ? 0 : counter->uuid;
+	return tracks_add(t) ? 0 : uuid;
 }
 
-static uint64_t tracks_gpu(struct ct_perfetto_tracks *t, uint32_t gpu)
+uint64_t ct_perfetto_counter(struct ct_perfetto_tracks *t, enum ct_slice_counter which, uint32_t pid)
 {
-	struct ct_perfetto_uuid *track = ct_keyed_put(&t->gpus, gpu);
-	char name[64];
-
-	if (!track || track->uuid)
-		return track ? track->uuid : 0;
-	track->uuid = ++t->uuids;
-	snprintf(name, sizeof(name), "GPU %u of the machine (NVML)", gpu);
-	tracks_start(t, track->uuid, 0, name);
-	return tracks_add(t) ? 0 : track->uuid;
+	return tracks_counter(t, TRACKS_COUNTER + which, pid, tracks_process(t, pid), ct_counter_name[which],
+			      which == CT_COUNTER_MEMORY ? UNIT_BYTES : UNIT_COUNT, NULL);
 }
 
 uint64_t ct_perfetto_metric(struct ct_perfetto_tracks *t, enum ct_slice_metric which, uint32_t gpu)
 {
-	uint64_t parent = tracks_gpu(t, gpu);
-	struct ct_perfetto_uuid *track = parent ? ct_keyed_put(&t->metrics, (uint64_t)gpu << 8 | which) : NULL;
-	const char *unit = ct_slice_metric_unit[which];
+	char name[64];
 
-	if (!track || track->uuid)
-		return track ? track->uuid : 0;
-	track->uuid = ++t->uuids;
-	tracks_start(t, track->uuid, parent, ct_slice_metric_name[which]);
-	if (*unit)
-		ct_proto_text(&t->part, COUNTER_UNIT_NAME, unit, strlen(unit));
-	ct_proto_message(&t->track, TRACK_COUNTER, &t->part);
-	return tracks_add(t) ? 0 : track->uuid;
+	snprintf(name, sizeof(name), "GPU %u of the machine (NVML)", gpu);
+	return tracks_counter(t, TRACKS_METRIC + which, gpu, tracks_top(t, TRACKS_GPU, gpu, name),
+			      ct_slice_metric_name[which], 0, ct_slice_metric_unit[which]);
 }
 
 int ct_perfetto_attributes(struct ct_perfetto_tracks *t)
@@ -206,12 +211,7 @@ int ct_perfetto_attributes(struct ct_perfetto_tracks *t)
 
 void ct_perfetto_tracks_free(struct ct_perfetto_tracks *t)
 {
-	ct_keyed_free(&t->processes);
-	ct_keyed_free(&t->threads);
-	for (unsigned int i = 0; i < CT_COUNTER_COUNT; i++)
-		ct_keyed_free(&t->counters[i]);
-	ct_keyed_free(&t->gpus);
-	ct_keyed_free(&t->metrics);
+	ct_keyed_free(&t->known);
 	ct_proto_free(&t->track);
 	ct_proto_free(&t->part);
 }

@@ -7,21 +7,15 @@
 #include "export/slices/slices.h"
 
 struct ct_perfetto_uuid {
-	uint64_t key, uuid;
-};
-
-struct ct_perfetto_uuids {
-	CT_KEYED(struct ct_perfetto_uuid);
+	uint64_t kind, id;		/* of tracks; which of them */
+	uint64_t uuid;
 };
 
 struct ct_perfetto_tracks {
 	const struct ct_trace *trace;
 	struct ct_packets *packets;
-	struct ct_perfetto_uuids processes, threads;	/* by pid; by pid and tid */
-	struct ct_perfetto_uuids counters[CT_COUNTER_COUNT];	/* by pid */
-	struct ct_perfetto_uuids gpus, metrics;		/* of the machine, by number; by that and metric */
+	CT_KEYED(struct ct_perfetto_uuid) known;
 	uint64_t uuids;			/* the last one; starts where no other file has its own */
-	uint64_t interrupts;
 	struct ct_proto track, part;
 };
 
