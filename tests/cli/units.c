@@ -26,6 +26,7 @@
 #include "../../cli/capture/machine.h"
 #include "../../cli/capture/ring.h"
 #include "../../cli/base/out.h"
+#include "../../cli/export/html/curve.h"
 #include "../../cli/write/registry.h"
 #include "../../cli/trace/directory.h"
 #include "../../cli/trace/registry.h"
@@ -704,8 +705,36 @@ static void machines(void)
 	free(m);
 }
 
+/* What an HTML report shows over time: a bounded number of points, the peaks among them, and the end. */
+static void curves(void)
+{
+	struct ct_html_curve c = { 0 };
+	uint64_t value = 0, peaks = 0, at = 0, most = 0;
+	unsigned int ordered = 1;
+	int rc = 0;
+
+	for (uint64_t i = 0; i < 1000000 && !rc; i++) {
+		value = i % 50000 == 777 ? 1000000 + i : i % 97;
+		rc = ct_html_curve_add(&c, i, value);
+		if (!rc)
+			rc = ct_html_curve_add(&c, i, value);
+	}
+	for (unsigned int i = 0; i < c.count; i++) {
+		ordered &= !i || c.points[i].ts > at;
+		most = c.points[i].ts - at > most ? c.points[i].ts - at : most;
+		at = c.points[i].ts;
+		peaks += c.points[i].value >= 1000000;
+	}
+	ok(!rc && c.count > CT_HTML_CURVE_POINTS / 4 && c.count <= CT_HTML_CURVE_POINTS, "a curve of a million changes: %u points", c.count);
+	ok(peaks == 20, "all its peaks are there: %llu", (unsigned long long)peaks);
+	ok(most < 512, "all of the time is told: at most %llu changes are between two points", (unsigned long long)most);
+	ok(ordered && at == 999999 && c.points[c.count - 1].value == value, "in the order of time, and it ends where it ended");
+	ct_html_curve_free(&c);
+}
+
 int main(void)
 {
+	curves();
 	unions();
 	gaps();
 	machines();

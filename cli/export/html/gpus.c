@@ -1,32 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* See gpus.h.  Must never keep something for each record: points are thinned out. */
+/* See gpus.h. */
 #include "export/html/gpus.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/gpu/metrics.h"
-#include "base/grow.h"
+#include "export/html/curve.h"
 #include "export/html/json.h"
-#include "export/html/source.h"
 #include "export/slices/metrics.h"
 
 #define GPUS_SHOWN	16u	/* GPUs */
-#define GPUS_POINTS	8192u	/* of one figure of a GPU */
-
-struct gpus_point {
-	uint64_t ts, value;
-};
-
-struct gpus_curve {
-	struct gpus_point *points;
-	unsigned int count, capacity;
-};
 
 struct gpus_gpu {
 	uint64_t gpu;
-	struct gpus_curve *curves;	/* by metric */
+	struct ct_html_curve *curves;	/* by metric */
 };
 
 struct gpus_state {
@@ -34,19 +22,10 @@ struct gpus_state {
 	struct ct_slice_metrics changes;
 };
 
-/* Half as many: of two stays the one with the higher value. */
-static void gpus_thin(struct gpus_curve *c)
-{
-	for (unsigned int i = 0; i + 1 < c->count; i += 2)
-		c->points[i / 2] = c->points[i + (c->points[i + 1].value > c->points[i].value)];
-	c->count /= 2;
-}
-
 static int gpus_value(void *arg, enum ct_slice_metric which, uint32_t gpu, uint64_t ts, uint64_t value)
 {
 	struct gpus_state *s = arg;
 	struct gpus_gpu *g = ct_keyed_get(s, gpu);
-	struct gpus_curve *c;
 
 	if (!g && s->count == GPUS_SHOWN)
 		return 0;
@@ -55,13 +34,7 @@ static int gpus_value(void *arg, enum ct_slice_metric which, uint32_t gpu, uint6
 		g->curves = calloc(CT_SLICE_METRIC_COUNT, sizeof(*g->curves));
 	if (!g || !g->curves)
 		return -ENOMEM;
-	c = &g->curves[which];
-	if (c->count == GPUS_POINTS)
-		gpus_thin(c);
-	if (!ct_room(c->points, c->count, c->capacity))
-		return -ENOMEM;
-	c->points[c->count++] = (struct gpus_point){ ts, value };
-	return 0;
+	return ct_html_curve_add(&g->curves[which], ts, value);
 }
 
 static bool gpus_wants(const struct ct_class *class)
@@ -90,7 +63,7 @@ static void gpus_free(struct ct_analysis *a)
 
 	for (size_t i = 0; i < s->count; i++) {
 		for (unsigned int k = 0; s->list[i].curves && k < CT_SLICE_METRIC_COUNT; k++)
-			free(s->list[i].curves[k].points);
+			ct_html_curve_free(&s->list[i].curves[k]);
 		free(s->list[i].curves);
 	}
 	ct_keyed_free(s);
@@ -113,22 +86,6 @@ const struct ct_analyser ct_html_gpus_analyser = {
 
 /* --------------------------------------------------------------- writing --- */
 
-static int gpus_columns(const struct ct_trace *t, const struct gpus_curve *c, unsigned int number, struct ct_html_blobs *blobs)
-{
-	uint64_t *values = calloc(c->count + 1, sizeof(*values));
-
-	if (!values)
-		return -ENOMEM;
-	for (unsigned int i = 0; i < c->count; i++)
-		values[i] = ct_html_moment(t, c->points[i].ts);
-	ct_html_column(blobs, CT_HTML_DELTA, values, c->count, "gpu%u.ts", number);
-	for (unsigned int i = 0; i < c->count; i++)
-		values[i] = c->points[i].value < CT_HTML_MOST ? c->points[i].value : CT_HTML_MOST;
-	ct_html_column(blobs, CT_HTML_DELTA, values, c->count, "gpu%u.value", number);
-	free(values);
-	return 0;
-}
-
 static int gpus_curves(const struct ct_trace *t, const struct gpus_gpu *g, unsigned int *number, struct ct_html_blobs *blobs,
 		       struct ct_out *out)
 {
@@ -144,7 +101,7 @@ static int gpus_curves(const struct ct_trace *t, const struct gpus_gpu *g, unsig
 		ct_html_u64(out, ",\"blobs\":{\"ts\":\"gpu", *number);
 		ct_html_u64(out, ".ts\",\"value\":\"gpu", *number);
 		ct_out_text(out, ".value\"}}");
-		rc = gpus_columns(t, &g->curves[k], (*number)++, blobs);
+		rc = ct_html_curve_write(&g->curves[k], t, blobs, "gpu", (*number)++, "value");
 		sep = ",\n{\"name\":";
 	}
 	return rc;
