@@ -161,6 +161,32 @@ t_perfetto_gpu()
 		"perfetto: launches count until the GPU is done, or somebody waited"
 }
 
+# perfetto_collectives NAME: FUNCTION COUNT of the arrows between ranks
+perfetto_collectives()
+{
+	awk -F '\t' '$1 == "flow" && $2 == $3 && $2 ~ /^(nccl)?(All|B)/ { sub(/^nccl/, "", $2); sub(/ .*/, "", $2); sub(/Broadcast/, "Bcast", $2); n[$2]++ }
+		END { for (i in n) print i, n[i] }' "$work/perfetto-$1.rows" | LC_ALL=C sort | paste -sd,
+}
+
+# A job of two ranks: an arrow through each collective.
+t_perfetto_ranks()
+{
+	local d=$work/perfetto-job want
+	mkdir -p "$d"
+	tar -xJf tests/data/ranks/sleep.tar.xz -C "$d"
+	want=$(build/cudatrace report --format json --top 0 collectives "$d/sleep" 2>/dev/null |
+		jq -r 'group_by(.Operation)[] | "\(.[0].Operation) \(length)"' | paste -sd,)
+	perfetto_export "$d/sleep" ranks
+	ok $? "perfetto: a job of two ranks"
+	perfetto_sane ranks "perfetto: a job of two ranks"
+	is "$(awk -F '\t' '$1 == "process" { print $2, substr($3, 1, 7) }' "$work/perfetto-ranks.rows" | LC_ALL=C sort | paste -sd,)" \
+		"735 /opt/to,751 rank 0:,752 rank 1:" "perfetto: each rank's tracks stand below its number"
+	is "$(perfetto_collectives ranks)" "$want" "perfetto: an arrow from rank to rank through each collective's kernels"
+	rm "$d"/sleep/g-*
+	perfetto_export "$d/sleep" ranks-host
+	is "$(perfetto_collectives ranks-host)" "$want" "perfetto: without records of the GPU through its calls"
+}
+
 # Calls that never returned, or whose begin or end was lost.
 t_perfetto_ends()
 {

@@ -10,6 +10,7 @@
 #include "decode/nv_decode.h"
 #include "export/fields.h"
 #include "export/perfetto/callstacks.h"
+#include "export/perfetto/job.h"
 #include "export/perfetto/packets.h"
 #include "export/perfetto/tracks.h"
 #include "export/slices/slices.h"
@@ -39,6 +40,7 @@ struct perfetto {
 	struct ct_packets packets;
 	struct ct_perfetto_tracks tracks;
 	struct ct_callstacks stacks;
+	struct ct_perfetto_job job;
 	struct ct_names *names;
 	struct perfetto_class *classes;	/* by id */
 	uint64_t flows;			/* added to the number of each arrow */
@@ -248,6 +250,19 @@ static void perfetto_open(struct perfetto *p, const struct ct_slice *s, unsigned
 		perfetto_note_number(p, "begin_lost", ANNOTATION_BOOL, 1);
 }
 
+/* One arrow goes through all ranks of a collective: by their kernels, or where these were not recorded by the calls. */
+static void perfetto_collective(struct perfetto *p, const struct ct_slice *s)
+{
+	const struct ct_perfetto_number *one = NULL;
+
+	if (s->track->kind == CT_SLICE_TRACK_GPU && s->point->cause)
+		one = ct_keyed_get(&p->job.kernels, s->point->cause->op_id);
+	else if (s->op_id)
+		one = ct_keyed_get(&p->job.calls, s->op_id);
+	if (one)
+		ct_proto_fixed64(&p->event, EVENT_FLOW, (p->flows ^ 1ull << 63) + one->number);
+}
+
 static int perfetto_begin(void *arg, const struct ct_slice *s)
 {
 	struct perfetto *p = arg;
@@ -259,6 +274,7 @@ static int perfetto_begin(void *arg, const struct ct_slice *s)
 		ct_proto_fixed64(&p->event, EVENT_FLOW, p->flows + s->flow_in);
 	if (s->from)
 		ct_proto_fixed64(&p->event, EVENT_FLOW, p->flows + s->op_id);
+	perfetto_collective(p, s);
 	return perfetto_emit(p, s->ts);
 }
 
@@ -442,6 +458,7 @@ static void perfetto_free(struct perfetto *p)
 	ct_proto_free(&p->note);
 	ct_callstacks_free(&p->stacks);
 	ct_perfetto_tracks_free(&p->tracks);
+	ct_perfetto_job_free(&p->job);
 	ct_packets_free(&p->packets);
 }
 
@@ -472,7 +489,9 @@ int ct_perfetto_export(const struct ct_export *x, struct ct_error *err)
 			       "write it to a file with -o");
 	if (ct_out_open(&out, x->fd))
 		return -ENOMEM;
-	rc = ct_slices(x->trace, &perfetto_sink, &p);
+	rc = ct_perfetto_job(&p.job, x->trace);
+	if (!rc)
+		rc = ct_slices(x->trace, &perfetto_sink, &p);
 	perfetto_free(&p);
 	closed = ct_out_close(&out);
 	return rc ? rc : closed;
