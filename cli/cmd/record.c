@@ -31,6 +31,7 @@
 #include "capture/native/resolve.h"
 #include "capture/nvml/metrics.h"
 #include "capture/sample/sampler.h"
+#include "live/hang.h"
 #include "live/watch.h"
 #include "view/term.h"
 
@@ -49,6 +50,7 @@ struct env {
 	unsigned long long groups;
 	int sample;	/* a second; -1: not said */
 	int metrics;	/* a second; -1: not said */
+	double stuck;	/* seconds; 0: never */
 	char **argv;
 	struct ct_flight flight;	/* --keep, --on */
 	struct ct_running running;	/* --pid, --all */
@@ -60,6 +62,7 @@ struct env {
 struct recording {
 	struct env *env;
 	struct ct_watch watch;
+	struct ct_hang hang;
 	struct ct_recording to;
 	struct ct_child child;
 	struct ct_drain drain; /* without the module */
@@ -71,7 +74,7 @@ struct recording {
 
 enum { KEY_NO_MODULE = 0x100, KEY_RING_SIZE, KEY_SUBBUF_SIZE, KEY_SUBBUFS, KEY_GROUPS, KEY_TIME_QUERIES, KEY_INJECT, KEY_NO_NVTX,
        KEY_RUNTIME, KEY_GPU, KEY_GPU_METRICS, KEY_STACKS, KEY_SAMPLE, KEY_ALL, KEY_DURATION, KEY_DELAY, KEY_KEEP, KEY_ON,
-       KEY_FUNCTIONS, KEY_TYPES, KEY_NO_QUERIES, KEY_CAPTURE_RANGE };
+       KEY_FUNCTIONS, KEY_TYPES, KEY_NO_QUERIES, KEY_CAPTURE_RANGE, KEY_STUCK };
 
 static const struct argp_option options[] = {
 	{ "output", 'o', "DIR", 0, "Directory of the trace; made here (default: cudatrace-DATE-TIME)", 0 },
@@ -84,6 +87,7 @@ static const struct argp_option options[] = {
 	{ "keep", KEY_KEEP, "LIMIT", 0, "Keep the newest records only: of a time (60s, 10min), of a size (2G), or both (60s,2G). The trace never takes more (default: half of the free disk). --max-size is the same", 0 },
 	{ "max-size", KEY_KEEP, "LIMIT", OPTION_ALIAS | OPTION_HIDDEN, NULL, 0 },
 	{ "on", KEY_ON, "LIST", 0, "With --keep: copy what there is to DIR-1, DIR-2, ... when one of these happens: error (a call fails), slow=TIME (a call takes TIME or more, as 50ms), slow-iteration=3x (an iteration takes so many times the median), xid (the driver reports one; with the module); SIGUSR2 always does", 0 },
+	{ "stuck", KEY_STUCK, "SECONDS", 0, "Of a job of several ranks: warn when ranks wait longer for one that has not called an NCCL collective (default: 60; 0: never)", 0 },
 	{ "no-module", KEY_NO_MODULE, NULL, 0, "Don't use the kernel module, even if it is loaded", 0 },
 	{ "groups", KEY_GROUPS, "LIST", 0, "What to record in the kernel: ioctl, memory, scheduler, interrupt, context, uvm, added, fence, switch (default: all)", 0 },
 	{ "functions", KEY_FUNCTIONS, "PATTERNS", 0, "Record calls of these functions only, as 'cuLaunch*,cuMemcpy*', or all but some, as '!cuEvent*'; others cost nothing", 0 },
@@ -240,6 +244,11 @@ static error_t record_parse(int key, char *arg, struct argp_state *state)
 		env->running.delay = strtod(arg, &arg);
 		if (*arg || !(env->running.delay > 0))
 			argp_error(state, "--delay: give seconds, as 10 or 0.5");
+		break;
+	case KEY_STUCK:
+		env->stuck = strtod(arg, &arg);
+		if (*arg || !(env->stuck >= 0 && env->stuck <= 1e6))
+			argp_error(state, "--stuck: give seconds, as 60 or 0.5; 0: never");
 		break;
 	case KEY_CAPTURE_RANGE:
 		switch (ct_capture_range_parse(&env->range, arg)) {
@@ -444,6 +453,7 @@ static void record_begun(void *arg)
 
 	ct_flight_catch(&rec->env->flight);
 	ct_watch_start(&rec->watch, &rec->env->flight);
+	ct_hang_start(&rec->hang, rec->to.dir, rec->env->stuck * 1e9);
 }
 
 static void record_ended(void *arg)
@@ -451,6 +461,7 @@ static void record_ended(void *arg)
 	struct recording *rec = arg;
 
 	ct_watch_end(&rec->watch);
+	ct_hang_end(&rec->hang);
 }
 
 /* The program's own, at its end; @otherwise: where there is none. */
@@ -571,7 +582,7 @@ int cmd_record(int argc, char **argv)
 {
 	static const struct argp argp = { options, record_parse, "-- CMD [ARG...]", doc, NULL,
 					  NULL,	   NULL };
-	struct env env = { .groups = ~0ull, .sample = -1, .metrics = -1 };
+	struct env env = { .groups = ~0ull, .sample = -1, .metrics = -1, .stuck = CT_HANG_LIMIT };
 	struct recording rec = { .env = &env, .to = CT_RECORDING_INIT, .drain = CT_DRAIN_INIT };
 	struct ct_error err = { 0 };
 	char command[4096];
@@ -622,9 +633,11 @@ int cmd_record(int argc, char **argv)
 	record_metrics(&rec);
 	ct_flight_catch(&env.flight);
 	ct_watch_start(&rec.watch, &env.flight);
+	ct_hang_start(&rec.hang, rec.to.dir, env.stuck * 1e9);
 	ct_unseen_open(&rec.unseen, rec.child.pid, rec.to.dirfd, rec.library);
 	record_follow(&rec);
 	ct_watch_end(&rec.watch);
+	ct_hang_end(&rec.hang);
 	ct_sampler_stop(rec.sampler, &rec.to.registry);
 	ct_metrics_stop(rec.metrics);
 	if (*ct_launch_stacks)

@@ -21,7 +21,11 @@ ranks()
 			done
 			if [[ $* == *hang=* ]]; then
 				for ((r = 0; r < count; r++)); do while [ ! -e "$file.$r" ]; do sleep 0.05; done; done
-				sleep 0.5
+				if [ -n "$until_told" ]; then
+					for ((i = 0; i < 1200; i++)); do grep -q STUCK "${file%.id}.err" && break; sleep 0.05; done
+				else
+					sleep 0.5
+				fi
 				kill -9 "${pids[@]}"
 			fi
 			wait' ranks "$job" "$count" "$work/$name.id" "$iterations" "$@" >"$work/$name.out" 2>"$work/$name.err"
@@ -138,6 +142,19 @@ t_ranks_hang()
 	line=$(said other)
 	[[ $line == *"rank 0 calls AllReduce of 262,144 float32, sum; rank 1 calls Broadcast of 262,144 float32, root or peer 0."* ]]
 	ok $? "operations that differ" || echo "# $line"
+}
+
+# While the job runs.
+t_ranks_stuck()
+{
+	until_told=yes ranks stuck 3 6 "--stuck 0.5" hang=1
+	is "$(grep -c STUCK "$work/stuck.err")" 1 "record warns of a collective that waits for a rank, once" || cat "$work/stuck.err"
+	grep -qE '^cudatrace: STUCK: AllReduce 6 of communicator [0-9a-f]{4}: rank 1 has not called it [0-9.]+ m?s after rank [02]$' "$work/stuck.err"
+	ok $? "... by operation, number, communicator, and who has not called it" || cat "$work/stuck.err"
+	ranks unstuck 2 12 "--stuck 0.5"
+	is "$(grep -c STUCK "$work/unstuck.err")" 0 "a job in which all ranks come has no warning"
+	ranks silent 3 6 "--stuck 0" hang=1
+	is "$(grep -c STUCK "$work/silent.err")" 0 "--stuck 0: nor has another one"
 }
 
 # Jobs of two GPUs that were recorded on a server (tests/data/README.md).

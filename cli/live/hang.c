@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See hang.h.  Must never end a recording: what goes wrong here is only said. */
+#include "live/hang.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/thread.h"
+#include "live/follow.h"
+#include "ranks/collectives.h"
+
+#define HANG_LOOK_MS	1000	/* until there are calls of libnccl */
+#define HANG_TOLD	64u	/* warnings, at most */
+
+static int hang_record(void *arg, const struct ct_registry *reg, const struct ct_record *r, bool old)
+{
+	struct ct_hang *h = arg;
+
+	(void)reg;
+	(void)old;
+	return ct_stuck_record(&h->stuck, r);
+}
+
+/* What it is called up to the ranks, which may change while it waits. */
+static uint64_t hang_key(const char *text)
+{
+	uint64_t key = 0;
+
+	for (; *text && *text != ':'; text++)
+		key = ct_mix(key, (unsigned char)*text);
+	return key;
+}
+
+static int hang_idle(void *arg, bool *more)
+{
+	struct ct_hang *h = arg;
+	char text[256];
+
+	(void)more;
+	for (unsigned int i = 0; ct_stuck_find(&h->stuck, i, ct_now_ns(), h->limit, text, sizeof(text)); i++) {
+		if (h->told.count == HANG_TOLD || ct_keyed_get(&h->told, hang_key(text)) || !ct_keyed_put(&h->told, hang_key(text)))
+			continue;
+		fprintf(stderr, "cudatrace: STUCK: %s\n", text);
+	}
+	return 0;
+}
+
+/* Are there calls of libnccl in the recording? */
+static bool hang_there(const struct ct_hang *h)
+{
+	struct ct_registry reg = { 0 };
+	bool there = !ct_registry_read(&reg, h->dir, NULL) && ct_collectives_there(&reg);
+
+	ct_registry_free(&reg);
+	return there;
+}
+
+static void *hang_run(void *arg)
+{
+	struct ct_hang *h = arg;
+	const struct ct_follow_sink sink = { .arg = h, .record = hang_record, .idle = hang_idle };
+	struct ct_error err = { 0 };
+
+	for (unsigned int ms = HANG_LOOK_MS; !h->stop; ms += 100) {
+		nanosleep(&(struct timespec){ .tv_nsec = 100000000 }, NULL);
+		if (ms < HANG_LOOK_MS)
+			continue;
+		ms = 0;
+		if (hang_there(h))
+			break;
+	}
+	if (!h->stop && ct_follow(h->dir, &sink, &h->stop, &err))
+		ct_complain("--stuck: %s", err.text);
+	return NULL;
+}
+
+void ct_hang_start(struct ct_hang *h, const char *dir, uint64_t limit)
+{
+	*h = (struct ct_hang){ .dir = dir, .limit = limit };
+	h->running = limit && !ct_thread_start(&h->thread, hang_run, h);
+}
+
+void ct_hang_end(struct ct_hang *h)
+{
+	h->stop = true;
+	if (h->running)
+		pthread_join(h->thread, NULL);
+	h->running = false;
+	ct_stuck_free(&h->stuck);
+	ct_keyed_free(&h->told);
+}

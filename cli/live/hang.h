@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* record --stuck: warns while a job runs when ranks wait for one that does not call a collective. */
+#ifndef CT_CLI_HANG_H
+#define CT_CLI_HANG_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "live/stuck.h"
+
+#define CT_HANG_LIMIT	60.0	/* seconds: checkpoints and evaluation on one rank may take some */
+
+struct ct_hang {
+	const char *dir;
+	uint64_t limit;			/* ns */
+	struct ct_stuck stuck;
+	CT_KEYED(uint64_t) told;	/* what was warned of */
+	pthread_t thread;
+	bool running;
+	volatile bool stop;
+};
+
+/*
+ * Begins in a thread of its own, which reads nothing before the recording in @dir has calls of libnccl.  It prints
+ * a line on stderr for each collective that waits longer than @limit ns, once.  0: never.
+ */
+void ct_hang_start(struct ct_hang *h, const char *dir, uint64_t limit);
+void ct_hang_end(struct ct_hang *h);
+
+#endif
