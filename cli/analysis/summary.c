@@ -110,11 +110,14 @@ static void summary_job(const struct ct_analysis *a, struct ct_page *page)
 {
 	const struct ct_job *job = ct_analysis_state(a, &ct_job_analyser);
 	char text[1200];
+	unsigned int i;
 
 	page->style = CT_PAGE_VERDICT;
-	for (unsigned int i = 0; ct_job_verdict(a, job, i, text, sizeof(text)); i++)
+	for (i = 0; ct_job_verdict(a, job, i, text, sizeof(text)); i++)
 		ct_page_add(page, "%s%s", i ? "          " : "job       ", text);
 	page->style = CT_PAGE_PLAIN;
+	if (*ct_job_uncovered(a, text, sizeof(text)))
+		ct_page_add(page, "%s%s", i ? "          " : "job       ", text);
 }
 
 static int summary_advice(const struct ct_analysis *a, struct ct_page *page)

@@ -144,6 +144,25 @@ t_ranks_hang()
 	ok $? "operations that differ" || echo "# $line"
 }
 
+# By these libraries ranks may exchange data that nobody sees.
+t_ranks_uncovered()
+{
+	local lib
+	for lib in libmpi.so.40 libnvshmem_host.so.3; do
+		${CC:-cc} -shared -o "$work/$lib" -x c /dev/null
+		ok $? "a $lib that does nothing"
+	done
+	LD_PRELOAD="$work/libmpi.so.40 $work/libnvshmem_host.so.3" ranks uncovered 2 6 ""
+	"$cudatrace" report ranks "$work/uncovered" 2>/dev/null | tr -s ' \n' ' ' |
+		grep -q 'libmpi.so.40 and libnvshmem_host.so.3 are mapped: what ranks exchange by them is not covered\.'
+	ok $? "report ranks says that what is exchanged by MPI and NVSHMEM is not covered" || "$cudatrace" report ranks "$work/uncovered"
+	"$cudatrace" report "$work/uncovered" 2>/dev/null | tr -s ' \n' ' ' | grep -q 'are mapped: what ranks exchange by them is not covered\.'
+	ok $? "... and so does the summary"
+	ranks covered 2 6 ""
+	"$cudatrace" report ranks "$work/covered" 2>/dev/null | grep -q 'is not covered'
+	is $? 1 "... but not where neither is mapped"
+}
+
 # While the job runs.
 t_ranks_stuck()
 {

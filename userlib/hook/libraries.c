@@ -5,7 +5,7 @@
 #include "backend/backend.h"
 #include "base/process.h"
 
-#define LIBRARIES	16	/* that are kept */
+#define LIBRARIES	24	/* that are kept */
 #define PATH_ROOM	256	/* longer ones are not */
 
 /* Texts inside, not pointers: what the loader need not relocate costs a program no time. */
@@ -13,6 +13,8 @@ static const char prefixes[][24] = {
 	"libtorch_cuda.so", "libjax_common.so", "xla_extension.so", "xla_cuda_plugin.so",
 	"libtensorflow_framework", "libonnxruntime.so", "libnvinfer.so", "libcudart.so",
 	"libcublas.so", "libcudnn.so", "libnccl.so",
+	/* What ranks exchange by these is not recorded, which has to be said. */
+	"libmpi", "libnvshmem",
 };
 
 /* Most names differ in their first letters, and each program's start pays for this. */

@@ -620,6 +620,36 @@ static const char *job_operation_text(const struct ct_collectives *c, const stru
 	return buf;
 }
 
+static bool job_is(const struct ct_analysis *a)
+{
+	const struct ct_ranks *ranks = &a->processes->ranks;
+
+	for (size_t i = 0; i < ranks->list.count; i++)
+		if (ranks->list.list[i].size > 1)
+			return true;
+	return a->collectives->parts_count > 0;
+}
+
+const char *ct_job_uncovered(const struct ct_analysis *a, char *buf, size_t size)
+{
+	static const char *const by[] = { "libmpi", "libnvshmem" };
+	const struct ct_registry *reg = &a->trace->reg;
+	char names[2][64] = { "", "" };
+
+	*buf = 0;
+	for (unsigned int i = 0; i < reg->infos_count && job_is(a); i++) {
+		const char *file = strcmp(reg->infos[i].key, "library") ? NULL : strrchr(reg->infos[i].text, '/');
+
+		for (unsigned int k = 0; file && k < 2; k++)
+			if (!strncmp(file + 1, by[k], strlen(by[k])) && !*names[k])
+				ct_term_clean(names[k], sizeof(names[k]), file + 1, 40);
+	}
+	if (*names[0] || *names[1])
+		snprintf(buf, size, "%s%s%s %s mapped: what ranks exchange by %s is not covered.", names[0], *names[0] && *names[1] ? " and " : "",
+			 names[1], *names[0] && *names[1] ? "are" : "is", *names[0] && *names[1] ? "them" : "it");
+	return buf;
+}
+
 static size_t job_call(char *buf, size_t size, const struct ct_part *p)
 {
 	char count[CT_TERM_TEXT];

@@ -121,6 +121,12 @@ bool ct_job_verdict(const struct ct_analysis *a, const struct ct_job *job, unsig
 /* The ranks of a communicator that did not call an operation: "1, 3"; "" where it is not known. */
 const char *ct_job_missing(const struct ct_collectives *c, const struct ct_operation *o, char *buf, size_t size);
 
+/*
+ * Libraries by which the ranks of a job may exchange data that is not recorded, in a sentence; "": none is mapped, or
+ * the trace is of no job.
+ */
+const char *ct_job_uncovered(const struct ct_analysis *a, char *buf, size_t size);
+
 /* What differs among the ranks that called it: "rank 0 calls AllReduce of 262,144 float32, rank 1 ..."; "" */
 const char *ct_job_mismatch(const struct ct_collectives *c, const struct ct_operation *o, char *buf, size_t size);
 

@@ -67,6 +67,7 @@ static void ranks_not_covered(const struct ct_analysis *a, struct ct_table *t)
 	const struct ct_ranks *ranks = &a->processes->ranks;
 	const struct ct_registry *reg = &a->trace->reg;
 	const char *launcher = "";
+	char uncovered[200];
 	bool job = false, nvshmem = false;
 
 	for (size_t i = 0; i < ranks->list.count; i++) {
@@ -87,6 +88,8 @@ static void ranks_not_covered(const struct ct_analysis *a, struct ct_table *t)
 			      "traces of all nodes together.", c->ranks, (unsigned long long)c->id >> 48, c->members_count);
 		break;
 	}
+	if (*ct_job_uncovered(a, uncovered, sizeof(uncovered)))
+		ct_table_note(t, "%s", uncovered);
 	if (nvshmem)
 		ct_table_note(t, "Kernels of NVSHMEM ran: what ranks exchange by it is not covered.");
 	if (a->collectives->unjoined)
