@@ -13,6 +13,7 @@
  *	slow=PID:X	kernels of this process but libnccl's take X times as long; the other ranks wait for it
  *	late=PID:NS	this process comes later to each collective by so much; the other ranks wait for it.  Less
  *			than 0: it comes earlier, as far as it was late
+ *	repeat=N	all of it N times, one after the other
  *
  *	make_hosts fit A B ahead=NS ppm=X
  *
@@ -44,12 +45,19 @@ struct process {
 	size_t count, room;
 };
 
+struct count {
+	uint64_t key;
+	uint32_t last;
+};
+
 struct job {
 	struct ct_trace trace;
 	struct ct_collectives collectives;
 	const char *pids, *host;
 	double ahead, ppm, wall, slow, late;
 	uint32_t slow_pid, late_pid;
+	unsigned int repeat, copy;	/* so often; which of them is written */
+	CT_KEYED(struct count) numbers, correlations;	/* the last ones, by communicator, by process */
 	struct process processes[64];
 	unsigned int processes_count;
 	/* Kernels of the slow process. */
@@ -113,6 +121,7 @@ static uint64_t job_time(struct job *j, uint32_t pid, uint64_t ns)
 			t = b->x > a->x ? a->y + (t - a->x) * (b->y - a->y) / (b->x - a->x) : b->y;
 		}
 	}
+	t += (double)j->copy * (j->trace.end - j->trace.reg.start + 1000000);
 	return j->trace.reg.start + (uint64_t)(int64_t)llround(t + j->ahead + t * j->ppm / 1e6);
 }
 
@@ -239,6 +248,52 @@ static bool job_has(const struct job *j, uint32_t pid)
 	return false;
 }
 
+/* Numbers that go on from copy to copy. */
+static void job_numbers(const struct job *j, const struct ct_record *r, const uint8_t *from, uint8_t *copy)
+{
+	int field = r->class->quick[CT_QUICK_CORRELATION];
+	const struct count *last = ct_keyed_get(&j->correlations, r->pid);
+	uint32_t number;
+	uint8_t *at;
+
+	if (!j->copy || !r->fields)
+		return;
+	if (ct_class_is(r->class, CT_IS_COLLECTIVE) && !ct_class_is(r->class, CT_IS_SEND | CT_IS_RECEIVE)) {
+		field = r->class->quick[CT_QUICK_NUMBER];
+		last = ct_keyed_get(&j->numbers, ct_record_quick(r, CT_QUICK_COMMUNICATOR));
+	}
+	if (field < 0 || !last)
+		return;
+	at = copy + (r->fields - from) + r->class->fields[field].offset;
+	memcpy(&number, at, sizeof(number));
+	number += number ? j->copy * last->last : 0;
+	memcpy(at, &number, sizeof(number));
+}
+
+/* The last numbers of the recording. */
+static void job_last_numbers(struct job *j)
+{
+	struct ct_cursor cursor;
+	struct ct_record r;
+
+	for (size_t i = 0; i < j->collectives.parts_count; i++) {
+		const struct ct_part *p = &j->collectives.parts[i];
+		struct count *last = ct_keyed_put(&j->numbers, j->collectives.communicators[p->communicator].id);
+
+		if (last && p->number > last->last)
+			last->last = p->number;
+	}
+	for (unsigned int i = 0; i < j->trace.streams_count; i++) {
+		ct_cursor_init(&cursor, &j->trace, i);
+		while (ct_cursor_next(&cursor, &r) > 0) {
+			struct count *last = r.fields && r.class->quick[CT_QUICK_CORRELATION] >= 0 ? ct_keyed_put(&j->correlations, r.pid) : NULL;
+
+			if (last && ct_record_quick(&r, CT_QUICK_CORRELATION) > last->last)
+				last->last = ct_record_quick(&r, CT_QUICK_CORRELATION);
+		}
+	}
+}
+
 static void job_packet(struct job *j, const struct ct_stream_file *s, uint32_t i, FILE *out)
 {
 	struct ct_packet_view p;
@@ -276,6 +331,7 @@ static void job_packet(struct job *j, const struct ct_stream_file *s, uint32_t i
 			t.duration = (t.duration & ~CT_TS_MASK) | (duration & CT_TS_MASK);
 			memcpy(copy + at, &t, sizeof(t));
 		}
+		job_numbers(j, &r, p.data, copy);
 		if (r.class->id == CT_CLASS_call_open) {
 			uint64_t begin = job_time(j, r.pid, ct_record_quick(&r, CT_QUICK_BEGIN));
 
@@ -285,6 +341,8 @@ static void job_packet(struct job *j, const struct ct_stream_file *s, uint32_t i
 	memcpy(&head, copy, sizeof(head));
 	head.ts_begin = job_time(j, p.pid, p.ts_begin);
 	head.ts_end = job_time(j, p.pid, p.ts_end);
+	head.seq += (uint64_t)j->copy * s->packets_count;
+	head.op_base += (uint64_t)j->copy << 40;
 	head.packet_size = head.content_size = p.content * 8ull;
 	memcpy(copy, &head, sizeof(head));
 	if (fwrite(copy, p.content, 1, out) != 1)
@@ -313,8 +371,10 @@ static void job_streams(struct job *j, const char *out)
 		if (!job_has(j, s->pid))
 			continue;
 		f = job_file(out, s->name);
-		for (uint32_t k = 0; k < s->packets_count; k++)
-			job_packet(j, s, k, f);
+		for (j->copy = 0; j->copy < (s->kind == CT_STREAM_THREAD || s->kind == CT_STREAM_GPU ? j->repeat : 1); j->copy++)
+			for (uint32_t k = 0; k < s->packets_count; k++)
+				job_packet(j, s, k, f);
+		j->copy = 0;
 		fclose(f);
 	}
 }
@@ -376,6 +436,8 @@ static void job_option(struct job *j, char *word)
 		j->slow_pid = atoi(value), j->slow = atof(colon + 1);
 	else if (!strcmp(word, "late") && colon)
 		j->late_pid = atoi(value), j->late = atof(colon + 1);
+	else if (!strcmp(word, "repeat"))
+		j->repeat = atoi(value);
 	else
 		die(word, "is no option");
 }
@@ -419,7 +481,7 @@ static int job_fit(struct job *j, const char *a, const char *b)
 
 int main(int argc, char **argv)
 {
-	static struct job j;
+	static struct job j = { .repeat = 1 };
 	struct ct_spans spans = {
 		.trace = &j.trace, .span = kernel_span, .wants = kernel_wants, .arg = &j, .orders = CT_SPANS_BY_END,
 	};
@@ -441,6 +503,11 @@ int main(int argc, char **argv)
 		job_delays(&j);
 		ct_spans_free(&spans);
 	}
+	if (j.repeat > 1) {
+		if (!j.collectives.parts_count && ct_collectives_find(&j.collectives, &j.trace))
+			die(argv[1], "no memory");
+		job_last_numbers(&j);
+	}
 	if (mkdir(argv[2], 0777))
 		die(argv[2], strerror(errno));
 	job_registry(&j, argv[1], argv[2]);
@@ -450,5 +517,7 @@ int main(int argc, char **argv)
 	for (unsigned int i = 0; i < j.processes_count; i++)
 		free(j.processes[i].knots);
 	free(j.kernels);
+	ct_keyed_free(&j.numbers);
+	ct_keyed_free(&j.correlations);
 	return 0;
 }

@@ -35,7 +35,16 @@ recorded more --gpu -- $ranks tests/gpu/ranks_ddp.py more 12
 recorded loader --gpu -- $ranks tests/gpu/ranks_ddp.py loader 12
 recorded hang --gpu -- $ranks tests/gpu/ranks_ddp.py hang 6
 recorded host -- $ranks tests/gpu/ranks_ddp.py sleep 12
-for name in none sleep bandwidth hang; do
+recorded host_none -- $ranks tests/gpu/ranks_ddp.py none 20
+for form in fsdp tensor pipeline; do
+	recorded $form --gpu -- $ranks tests/gpu/ranks_forms.py $form 20
+	recorded ${form}_sleep --gpu -- $ranks tests/gpu/ranks_forms.py $form 20 sleep
+	build/cudatrace diff "$out/traces/$form" "$out/traces/${form}_sleep" >"$out/$form.diff" 2>&1
+done
+python3 -c 'import jax' 2>/dev/null && recorded jax --gpu -- python3 tests/gpu/ranks_jax.py
+for name in none sleep bandwidth hang host host_none fsdp fsdp_sleep tensor tensor_sleep pipeline pipeline_sleep jax; do
+	[ -d "$out/traces/$name" ] || continue
+	build/cudatrace summarize -f -o "$out/$name.summary" "$out/traces/$name" 2>&1
 	for what in ranks collectives_sum; do
 		build/cudatrace report $what "$out/traces/$name" >"$out/$name.$what" 2>&1
 	done

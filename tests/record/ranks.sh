@@ -144,6 +144,20 @@ t_ranks_hang()
 	ok $? "operations that differ" || echo "# $line"
 }
 
+# Of as many ranks as the stand-in takes: all of them, and a page that opens.
+t_ranks_many()
+{
+	ranks many 64 6 --gpu
+	is "$("$cudatrace" report --format json ranks "$work/many" 2>/dev/null | jq -c '[length, (map(.Rank) | unique | length)]')" "[64,64]" "64 ranks are recorded"
+	is "$(of many Count collectives_sum) $(of many 'Not Complete' collectives_sum)" "6 0" "each collective is one of all of them"
+	[ -s build/html/template.html ] || { skip "ranks: this build has no page (npm was missing)"; return; }
+	"$cudatrace" export -f -o "$work/many.html" "$work/many" 2>/dev/null
+	is "$? $(grep -o '"ranks_left_out":[0-9]*' "$work/many.html") $(sed -n '/"job":{/,/"operations"/p' "$work/many.html" | grep -c '"rank":')" \
+		'0 "ranks_left_out":0 64' "their page has all of them"
+	[ "$(stat -c %s "$work/many.html")" -lt 4000000 ]
+	ok $? "... and is small"
+}
+
 # By these libraries ranks may exchange data that nobody sees.
 t_ranks_uncovered()
 {

@@ -27,7 +27,7 @@
 EXPORT extern const char cudatrace_simulated_nccl[];
 const char cudatrace_simulated_nccl[] = "simulated NCCL";
 
-#define RANKS		16
+#define RANKS		64
 #define OPERATIONS	1024	/* a counter is used again after so many */
 #define PAIRS		16
 #define START_NS	10000
