@@ -2,6 +2,7 @@
 /* See hang.h.  Must never end a recording: what goes wrong here is only said. */
 #include "live/hang.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -12,7 +13,7 @@
 #include "live/follow.h"
 #include "ranks/collectives.h"
 
-#define HANG_LOOK_MS	1000	/* until there are calls of libnccl */
+#define HANG_LOOK_S	1	/* between two looks, until there are calls of libnccl */
 #define HANG_TOLD	64u	/* warnings, at most */
 
 static int hang_record(void *arg, const struct ct_registry *reg, const struct ct_record *r, bool old)
@@ -63,15 +64,14 @@ static void *hang_run(void *arg)
 	struct ct_hang *h = arg;
 	const struct ct_follow_sink sink = { .arg = h, .record = hang_record, .idle = hang_idle };
 	struct ct_error err = { 0 };
+	struct timespec until;
 
-	for (unsigned int ms = HANG_LOOK_MS; !h->stop; ms += 100) {
-		nanosleep(&(struct timespec){ .tv_nsec = 100000000 }, NULL);
-		if (ms < HANG_LOOK_MS)
-			continue;
-		ms = 0;
-		if (hang_there(h))
-			break;
-	}
+	do {
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_sec += HANG_LOOK_S;
+		while (!h->stop && sem_timedwait(&h->end, &until) && errno == EINTR)
+			;
+	} while (!h->stop && !hang_there(h));
 	if (!h->stop && ct_follow(h->dir, &sink, &h->stop, &err))
 		ct_complain("--stuck: %s", err.text);
 	return NULL;
@@ -80,14 +80,17 @@ static void *hang_run(void *arg)
 void ct_hang_start(struct ct_hang *h, const char *dir, uint64_t limit)
 {
 	*h = (struct ct_hang){ .dir = dir, .limit = limit };
-	h->running = limit && !ct_thread_start(&h->thread, hang_run, h);
+	h->running = limit && !sem_init(&h->end, 0, 0) && !ct_thread_start(&h->thread, hang_run, h);
 }
 
 void ct_hang_end(struct ct_hang *h)
 {
 	h->stop = true;
-	if (h->running)
+	if (h->running) {
+		sem_post(&h->end);
 		pthread_join(h->thread, NULL);
+		sem_destroy(&h->end);
+	}
 	h->running = false;
 	ct_stuck_free(&h->stuck);
 	ct_keyed_free(&h->told);

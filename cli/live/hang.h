@@ -4,6 +4,7 @@
 #define CT_CLI_HANG_H
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -18,6 +19,7 @@ struct ct_hang {
 	CT_KEYED(uint64_t) told;	/* what was warned of */
 	pthread_t thread;
 	bool running;
+	sem_t end;			/* posted once: a program's end does not wait for the next look */
 	volatile bool stop;
 };
 
