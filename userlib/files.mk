@@ -17,7 +17,8 @@ USERLIB_EARLY := userlib/base/process.c userlib/init.c userlib/hook/begin.c \
 		%/interpose.c %/got.c,$(USERLIB_SRCS))
 USERLIB_SRCS := $(USERLIB_EARLY) $(filter-out $(USERLIB_EARLY),$(USERLIB_SRCS))
 
-USERLIB_CFLAGS := -std=gnu11 -D_GNU_SOURCE -iquote userlib -O2 -g -fPIC -fvisibility=hidden -fno-semantic-interposition \
+# Of libc nothing is called, so there is nothing to fortify, which some distributions do by default.
+USERLIB_CFLAGS := -std=gnu11 -D_GNU_SOURCE -U_FORTIFY_SOURCE -iquote userlib -O2 -g -fPIC -fvisibility=hidden -fno-semantic-interposition \
 	-fno-strict-aliasing -fno-tree-slp-vectorize -fcf-protection=full -fno-stack-protector \
 	-Wall -Wextra -Werror -Wno-address-of-packed-member
 

@@ -37,6 +37,10 @@ t_tree()
 	if [ -d .git ]; then
 		is "$(git status --porcelain --ignored -- Kbuild module userlib cli tests examples | grep -v '\.swp$' | grep '^!!')" "" "the build writes nothing beside the sources"
 	fi
+	# As the compilers of Ubuntu and Fedora do it by default.
+	# shellcheck disable=SC2046
+	is "$(gcc -D_FORTIFY_SOURCE=3 $(make -n -B build/obj/userlib/base/string.o | sed -n 's/.*-std=/-std=/; s/ -MMD .*//p') -c -o /dev/null userlib/base/string.c 2>&1)" "" \
+		"the library builds with a compiler that fortifies"
 	bad=$(git ls-files 2>/dev/null | grep -vE '^(LICENSE|packaging/NOTICE|tests/fuzz/(mended|seeds)/.*|.*\.(png|txt|md|json|in|xz|const)|.gitignore)$' |
 		xargs -d '\n' awk '
 		FNR == 1 { if (file != "" && !named) print file; file = FILENAME; named = 0 }
