@@ -18,7 +18,8 @@ struct at_call {
 	uint64_t op_id, begin, end;
 	const struct ct_class *class;
 	bool ended, instant, left;
-	char *detail;
+	struct ct_record record;	/* what it says of itself; its fields stay mapped */
+	char *detail;			/* in the end */
 };
 
 struct at_track {
@@ -61,22 +62,15 @@ static struct at_track *at_track_of(struct at_state *state, const struct ct_span
 	return t;
 }
 
-static int at_keep(struct ct_analysis *a, struct at_call *call, const struct ct_span *s)
+static struct at_call at_call_of(const struct ct_span *s)
 {
-	const struct ct_record *r = s->flags & CT_SPAN_UNFINISHED && s->entry ? s->entry : s->record;
-	char detail[CT_DETAIL_MAX] = "";
-
-	free(call->detail);
-	*call = (struct at_call){
+	return (struct at_call){
 		.op_id = s->op_id, .begin = s->begin, .end = s->end, .class = s->class,
 		.instant = s->kind == CT_SPAN_INSTANT,
 		.ended = s->kind != CT_SPAN_INSTANT && !(s->flags & CT_SPAN_UNFINISHED),
 		.left = s->flags & CT_SPAN_ABANDONED,
+		.record = s->flags & CT_SPAN_UNFINISHED && s->entry ? *s->entry : *s->record,
 	};
-	if (s->class->category != CT_CAT_SWITCH)
-		ct_call_detail(detail, a->names, r);
-	call->detail = *detail ? strdup(detail) : NULL;
-	return *detail && !call->detail ? -ENOMEM : 0;
 }
 
 static bool at_says_nothing(const struct ct_span *s)
@@ -106,16 +100,16 @@ static int at_span(struct ct_analysis *a, const struct ct_span *s)
 		return 0;
 	if (!begun) {
 		t->later = true;
-		return !t->next.class || at_is_before(s, &t->next) ? at_keep(a, &t->next, s) : 0;
+		if (!t->next.class || at_is_before(s, &t->next))
+			t->next = at_call_of(s);
+	} else if (s->end <= at && !unfinished) {
+		t->last = at_call_of(s);
+	} else if (!s->left || s->left > at) {
+		if (!ct_room(t->open, t->depth, t->capacity))
+			return -ENOMEM;
+		t->open[t->depth++] = at_call_of(s);
 	}
-	if (s->end <= at && !unfinished)
-		return at_keep(a, &t->last, s);
-	if (s->left && s->left <= at)
-		return 0;
-	if (!ct_room(t->open, t->depth, t->capacity))
-		return -ENOMEM;
-	t->open[t->depth] = (struct at_call){ 0 };
-	return at_keep(a, &t->open[t->depth++], s);
+	return 0;
 }
 
 static int at_compare(const void *a, const void *b)
@@ -125,15 +119,35 @@ static int at_compare(const void *a, const void *b)
 	return x->op_id < y->op_id ? -1 : x->op_id > y->op_id;
 }
 
-/* What is open, the outermost first. */
+static int at_describe(struct ct_analysis *a, struct at_call *call)
+{
+	char detail[CT_DETAIL_MAX];
+
+	if (!call->class || call->class->category == CT_CAT_SWITCH || !*ct_call_detail(detail, a->names, &call->record))
+		return 0;
+	call->detail = strdup(detail);
+	return call->detail ? 0 : -ENOMEM;
+}
+
+/* What is open, the outermost first; and only now what calls say of themselves. */
 static int at_end(struct ct_analysis *a)
 {
 	struct at_state *s = a->state;
+	int rc = 0;
 
-	for (uint32_t i = 0; i < s->count; i++)
-		if (s->tracks[i].depth)
-			qsort(s->tracks[i].open, s->tracks[i].depth, sizeof(*s->tracks[i].open), at_compare);
-	return 0;
+	for (uint32_t i = 0; i < s->count && !rc; i++) {
+		struct at_track *t = &s->tracks[i];
+
+		if (t->depth)
+			qsort(t->open, t->depth, sizeof(*t->open), at_compare);
+		for (uint32_t k = 0; k < t->depth && !rc; k++)
+			rc = at_describe(a, &t->open[k]);
+		if (!rc && at_describe(a, &t->last))
+			rc = -ENOMEM;
+		if (!rc)
+			rc = at_describe(a, &t->next);
+	}
+	return rc;
 }
 
 static void at_free(struct ct_analysis *a)

@@ -403,8 +403,11 @@ static int collect_span(struct ct_analysis *a, const struct ct_span *s)
 
 	if (s->kind == CT_SPAN_RANGE)
 		return 0;
-	for (uint32_t i = 0; i < trees->count && !rc; i++)
-		rc = collect_tree(a, &trees->list[i], s);
+	for (uint32_t i = 0; i < trees->count && !rc; i++) {
+		/* Much of a trace is before a call. */
+		if (s->end >= trees->list[i].target.begin)
+			rc = collect_tree(a, &trees->list[i], s);
+	}
 	return rc;
 }
 
