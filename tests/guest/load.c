@@ -4,6 +4,7 @@
  *        load mark:TEXT COUNT
  *        load watch
  *        load last
+ *        load loopback
  *
  * Makes COUNT events of class NAME on /dev/cudatrace, numbered from 0 in "size", RATE per
  * second by this machine's clock (0: as fast as possible), BATCH in one call.  Prints how
@@ -17,13 +18,18 @@
  *
  * last: a process whose leader ends before its other thread, and is waited for and freed while that
  * thread is still in the kernel (module/ct_events.c).  Exit status 77: this kernel can't.
+ *
+ * loopback: brings 127.0.0.1 up, which nothing else in the guest does.
  */
 #include <err.h>
 #include <fcntl.h>
+#include <net/if.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -67,6 +73,19 @@ static void watch_one(int cpu, struct progress *p)
 		begin = now();
 		usleep(20000);
 	}
+}
+
+static int loopback(void)
+{
+	struct ifreq lo = { .ifr_name = "lo" };
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	if (fd < 0 || ioctl(fd, SIOCGIFFLAGS, &lo))
+		err(1, "lo");
+	lo.ifr_flags |= IFF_UP | IFF_RUNNING;
+	if (ioctl(fd, SIOCSIFFLAGS, &lo))
+		err(1, "lo");
+	return 0;
 }
 
 static int watch(void)
@@ -157,6 +176,8 @@ int main(int argc, char **argv)
 		return watch();
 	if (argc == 2 && !strcmp(argv[1], "last"))
 		return last();
+	if (argc == 2 && !strcmp(argv[1], "loopback"))
+		return loopback();
 	if (argc < 3)
 		errx(64, "Usage: load NAME COUNT [RATE [BATCH [FILE]]]");
 	count = strtoull(argv[2], NULL, 0);
