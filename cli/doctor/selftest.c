@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * See selftest.h.  The program makes ranges, and ranges with an ioctl of NVIDIA's driver in each: it asks for
- * the driver's version, which needs no GPU.  It runs twice, recorded and bare, so that what recording costs
+ * See selftest.h.  The program makes ranges, and ranges with an ioctl of NVIDIA's driver in each, one that it
+ * refuses, which needs no GPU.  It runs twice, recorded and bare, so that what recording costs
  * on this machine is the difference.
  */
 #include "doctor/selftest.h"
@@ -35,19 +35,19 @@ extern char **environ;
 
 /* ------------------------------------------------------ the program ------ */
 
-/* NVIDIA's driver: what version are you?  Without an answer it is refused, which is an ioctl, too. */
-struct selftest_version {
-	uint32_t command, reply;
-	char text[64];
+/* A control of the resource manager for a client that there is not: refused, and nothing is changed. */
+struct selftest_control {
+	uint32_t client, object, command, flags;
+	uint64_t parameters;
+	uint32_t size, status;
 };
-#define SELFTEST_ASK	_IOWR('F', 210, struct selftest_version)
-#define SELFTEST_QUERY	'2'
+#define SELFTEST_CONTROL	_IOWR('F', 0x2a, struct selftest_control)
 
 int ct_selftest_program(void)
 {
 	void (*push)(const char *) = (__typeof__(push))dlsym(RTLD_DEFAULT, "cudatrace_range_push");
 	void (*pop)(void) = (__typeof__(pop))dlsym(RTLD_DEFAULT, "cudatrace_range_pop");
-	struct selftest_version version;
+	struct selftest_control control;
 	uint64_t begin = ct_now_ns();
 	int fd;
 
@@ -61,10 +61,10 @@ int ct_selftest_program(void)
 		return 0;
 	begin = ct_now_ns();
 	for (unsigned int i = 0; i < TIMES; i++) {
-		version = (struct selftest_version){ .command = SELFTEST_QUERY };
+		control = (struct selftest_control){ 0 };
 		if (push && pop)
 			push(ASKS);
-		ioctl(fd, SELFTEST_ASK, &version);
+		ioctl(fd, SELFTEST_CONTROL, &control);
 		if (push && pop)
 			pop();
 	}
@@ -138,9 +138,11 @@ struct selftest_seen {
 	uint64_t ranges, asks;		/* ranges of each kind */
 	uint64_t functions;		/* of the kernel, inside ioctls */
 	uint64_t uneven;		/* ranges without their ioctl, or with another one */
+	uint64_t uneven_at;		/* the first of them, from 1, and how many it has */
+	unsigned int uneven_ioctls;
 	uint64_t outside;		/* ioctls that lie outside of their range */
 	uint64_t astray;		/* ioctls with a function of the kernel that lies outside */
-	unsigned int ioctls;		/* since the last range */
+	unsigned int ioctls;		/* since the range began */
 	uint64_t ioctl_begin, ioctl_end;
 	uint64_t inner_begin, inner_end;	/* of functions since the last ioctl; end 0: none */
 	uint64_t inner;
@@ -190,6 +192,9 @@ static int selftest_span(void *arg, const struct ct_span *s, unsigned int orders
 	struct selftest_seen *seen = arg;
 
 	(void)orders;
+	/* What was before, as the opening of the device, is not the range's. */
+	if (s->kind == CT_SPAN_INSTANT && s->class->id == CT_CLASS_range_push)
+		seen->ioctls = 0;
 	if (s->kind == CT_SPAN_CALL && s->pid && s->category == CT_CAT_IOCTL && !(s->flags & CT_SPAN_INNER_IOCTL))
 		selftest_ioctl(seen, s);
 	else if (s->kind == CT_SPAN_CALL && s->pid && s->kernel)
@@ -201,7 +206,10 @@ static int selftest_span(void *arg, const struct ct_span *s, unsigned int orders
 		seen->uneven += seen->ioctls != 0;
 	} else if (selftest_is(s, ASKS)) {
 		seen->asks++;
-		seen->uneven += seen->ioctls != 1;
+		if (seen->ioctls != 1 && !seen->uneven++) {
+			seen->uneven_at = seen->asks;
+			seen->uneven_ioctls = seen->ioctls;
+		}
 		seen->outside += seen->ioctls && (seen->ioctl_begin < s->begin || seen->ioctl_end > s->end);
 	}
 	seen->ioctls = 0;
@@ -332,9 +340,10 @@ static struct ct_finding selftest_tell_ioctls(const struct selftest *s)
 		return ct_finding(CT_FINDING_MISSING, NULL, "selftest: %s of 100,000 ranges with an ioctl are in the recording, and nothing was counted as lost",
 				  ct_term_count(n, s->seen.asks));
 	if (s->seen.uneven || s->seen.outside || s->seen.astray)
-		return ct_finding(CT_FINDING_MISSING, NULL, "selftest: of 100,000 ranges with an ioctl of the driver in each, %s lack it or have another, "
-				  "%s ioctls lie outside of their range, %s have a function of the kernel outside",
-				  ct_term_count(n, s->seen.uneven), ct_term_count(a, s->seen.outside), ct_term_count(b, s->seen.astray));
+		return ct_finding(CT_FINDING_MISSING, NULL, "selftest: of 100,000 ranges with an ioctl of the driver in each, %s lack it or have another "
+				  "(the first is number %llu with %u), %s ioctls lie outside of their range, %s have a function of the kernel outside",
+				  ct_term_count(n, s->seen.uneven), (unsigned long long)s->seen.uneven_at, s->seen.uneven_ioctls,
+				  ct_term_count(a, s->seen.outside), ct_term_count(b, s->seen.astray));
 	return ct_finding(CT_FINDING_OK, NULL, "selftest: 100,000 ioctls of the driver are recorded, with %s functions of the kernel below each, in order; one takes %s ns, recording adds %s",
 			  ct_term_count(n, s->seen.functions / TIMES), ct_term_count(a, bare), ct_term_count(b, more));
 }
