@@ -30,6 +30,7 @@
 
 #define TRIES_NS	5000000000ull	/* for a thread that waits in a system call */
 #define BUSY_NS		1000000000ull	/* for calls that are not over */
+#define LEAVE_TRIES	12		/* TRIES_NS each */
 
 /* ------------------------------------------------------ what is the same --- */
 
@@ -377,6 +378,7 @@ struct attach_job {
 	/* attach_tell() */
 	uint64_t function, argument, result;
 	int file;
+	bool leaves;		/* it is cudatrace_detach() */
 };
 
 static int attach_bring_in(void *arg, struct ct_error *err)
@@ -493,6 +495,16 @@ static int attach_call(void *arg, struct ct_error *err)
 		return rc;
 	rc = ct_inject_call(&x, job->function, args, &job->result, err);
 	job->a.stood_ns += ct_inject_end(&x);
+	/* Nobody else does it: no call of the program's comes to the library any more. */
+	if (x.late && job->leaves && job->argument == CT_DETACH_PUT_BACK) {
+		job->argument = CT_DETACH_LEAVE;
+		for (unsigned int i = 0; i < LEAVE_TRIES; i++) {
+			int left = attach_call(job, err);
+
+			if (left != -EAGAIN && left != -ETIMEDOUT)
+				break;
+		}
+	}
 	return rc;
 }
 
@@ -502,6 +514,7 @@ static int attach_tell(struct ct_attached *a, const struct ct_attach_to *to, int
 {
 	struct attach_job job = {
 		.a = *a, .to = to, .function = attach_function(to, a->at, file, name), .argument = (uint64_t)step, .file = file,
+		.leaves = file == CT_ATTACH_LIBRARY,
 	};
 	int rc = ct_guard_run(attach_call, &job, sizeof(job), err);
 
@@ -575,5 +588,10 @@ int ct_attach_end(struct ct_attached *a, const struct ct_attach_to *to, const ch
 		usleep(1000);
 	if (a->standby)
 		return attach_ask(a, NULL, CT_STANDBY_LEAVE, &result, err);
-	return attach_tell(a, to, CT_ATTACH_LIBRARY, "cudatrace_detach", CT_DETACH_LEAVE, &result, err);
+	/* Where no thread can be taken: nothing of it is recorded any more, but it would keep the trace. */
+	for (unsigned int i = 0;; i++) {
+		rc = attach_tell(a, to, CT_ATTACH_LIBRARY, "cudatrace_detach", CT_DETACH_LEAVE, &result, err);
+		if ((rc != -EAGAIN && rc != -ETIMEDOUT) || i == LEAVE_TRIES)
+			return rc;
+	}
 }

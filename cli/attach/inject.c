@@ -338,7 +338,7 @@ static bool inject_is_over(struct ct_inject *x, uint64_t function, struct ct_err
 	char seconds[32];
 
 	snprintf(seconds, sizeof(seconds), "%.3g", (double)ct_inject_deadline() / 1e9);
-	ct_fail(err, ETIMEDOUT, may ? "process %d: its thread %d did not come back within %s s: it waited for a lock of the loader's; try again" :
+	ct_fail(err, ETIMEDOUT, may ? "process %d: its thread %d did not come back within %s s: it waited for a lock of the loader's, or for a processor; try again" :
 		"process %d: its thread %d did not come back within %s s; nothing is recorded of it, and it goes on as before when it comes back",
 		x->pid, x->tid, seconds);
 	if (may) {

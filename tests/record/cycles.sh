@@ -49,7 +49,7 @@ works()
 # The time is over while the library is brought in, at each of its steps.
 t_attach_late()
 {
-	local seconds steps bad=0 late=0 said
+	local seconds steps bad=0 late=0 said recorder hogs n
 	steps=${CT_TEST_LONG:+$(seq 0.01 0.03 2)}
 	for seconds in ${steps:-0.02 0.1 0.25 0.4 0.6 1}; do
 		start_slow attach_late
@@ -61,7 +61,28 @@ t_attach_late()
 		kill -TERM $pid
 		wait $pid && grep -q '^wrong 0$' "$work/attach_late.out" || { bad=$((bad + 1)) && echo "# after $seconds s: it did not end well"; }
 	done
-	is $bad 0 "the time is over at each step of attaching: one line, and the program works, is attached to again, and ends"
+	# And while it is left, by a process that gets no processor.
+	for seconds in 0.3 0.5; do
+		start_slow attach_late
+		CUDATRACE_ATTACH_DEADLINE=$seconds "$cudatrace" record -q -f -o "$work/trace-late" --pid $pid 2>"$work/trace-late.said" &
+		recorder=$!
+		until grep -q 'recording record-running' "$work/trace-late.said" || ! kill -0 $recorder 2>/dev/null; do sleep 0.02; done
+		chrt -a -i -p 0 $pid 2>/dev/null
+		hogs=
+		for n in $(seq "$(($(nproc) * 2))"); do
+			while :; do :; done &
+			hogs="$hogs $!"
+		done
+		kill -TERM $recorder
+		sleep 2
+		kill $hogs
+		wait $recorder $hogs 2>/dev/null
+		chrt -a -o -p 0 $pid 2>/dev/null
+		works && ! grep -q "$work/trace-late" "/proc/$pid/maps" || { bad=$((bad + 1)) && echo "# it was not left within $seconds s" && cat "$work/trace-late.said"; }
+		kill -TERM $pid
+		wait $pid && grep -q '^wrong 0$' "$work/attach_late.out" || { bad=$((bad + 1)) && echo "# left within $seconds s: it did not end well"; }
+	done
+	is $bad 0 "the time is over at each step of attaching and leaving: one line, and the program works, is attached to again, and ends"
 	[ $late -gt 1 ]
 	ok $? "... it was over $late times"
 }

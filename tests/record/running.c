@@ -5,7 +5,8 @@
  * Each thread allocates and frees, without a pause or (odd ones) with pauses, and
  * the first launches a kernel, too.  With ROUNDS also even ones pause, for a millisecond after so many:
  * without them there are a million calls in a second, where a test does not need them.  The size of an
- * allocation is its number in the thread, times 16, so that a trace shows whether one is missing.
+ * allocation is its number in the thread, from 1 to WRAP and again, times 16, so that a trace shows whether one is
+ * missing, and the GPU has memory for them.
  * Prints "ready PID"; at the end, or at SIGTERM, the numbers of allocations, "word CHANGED" if
  * libcuda's word of cuMemAlloc_v2 is not what it was ("word LIBRARY": it leads into cudatrace's
  * library after the first calls), and "wrong N": results that were not success.
@@ -23,6 +24,7 @@
 #include "../sim/cuda_sim.h"
 
 #define MOST	256
+#define WRAP	5000000
 
 static volatile sig_atomic_t stop;
 static unsigned long made[MOST], wrong[MOST];
@@ -45,7 +47,7 @@ static void *work(void *arg)
 		CUdeviceptr p = 0;
 
 		made[me]++;
-		wrong[me] += cuMemAlloc_v2(&p, 16 * made[me]) != CUDA_SUCCESS;
+		wrong[me] += cuMemAlloc_v2(&p, 16 * ((made[me] - 1) % WRAP + 1)) != CUDA_SUCCESS;
 		wrong[me] += cuMemFree_v2(p) != CUDA_SUCCESS;
 		if (!me)
 			wrong[me] += cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL) != CUDA_SUCCESS;
