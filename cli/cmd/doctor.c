@@ -18,9 +18,10 @@
 static const char doc[] =
 	"Check what cudatrace needs on this machine, and whether 'cudatrace record' can\n"
 	"use the kernel module.  Print a command that mends what is missing.  With\n"
-	"PROGRAM also whether that program can be recorded; it is not run.  With --selftest\n"
-	"record 100,000 ranges and 100,000 ioctls of NVIDIA's driver of this command's own,\n"
-	"look at each record, and say what recording costs here.  No GPU is used.\n"
+	"PROGRAM also whether that program can be recorded; it is not run.  With\n"
+	"--selftest record 100,000 ranges and 100,000 ioctls of NVIDIA's driver of this\n"
+	"command's own, look at each record, and say what recording costs here.  No GPU\n"
+	"is used.\n"
 	"\v"
 	"Exit status: 0 if a recording works, with the module or without it, and what\n"
 	"--selftest did, too; 1 if not.\n"
@@ -29,7 +30,8 @@ static const char doc[] =
 	"  cudatrace doctor\n"
 	"  cudatrace doctor ./train\n"
 	"  cudatrace doctor --selftest\n"
-	"  cudatrace doctor --json | jq -r '.findings[] | select(.level == \"missing\") | .cure'\n"
+	"  cudatrace doctor --json |\n"
+	"    jq -r '.findings[] | select(.level == \"missing\") | .cure'\n"
 	"  sudo cudatrace doctor    (checks what root may do)\n";
 
 static const struct argp_option options[] = {

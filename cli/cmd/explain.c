@@ -40,7 +40,7 @@ static const char doc[] =
 	"EXAMPLES\n"
 	"  cudatrace explain trace\n"
 	"  cudatrace explain --top 3 trace\n"
-	"  cudatrace explain --from 1.2s --to 1.5s trace      findings of this time alone\n"
+	"  cudatrace explain --from 1.2s --to 1.5s trace    findings of this time alone\n"
 	"  cudatrace explain --pid 4711 trace\n"
 	"  cudatrace explain --format json trace | jq '.findings[] | {Rule, Finding}'\n"
 	"  cudatrace explain --rules  what is looked for, and from which threshold on\n"

@@ -27,7 +27,7 @@ static const char doc[] =
 	"\n"
 	"EXAMPLES\n"
 	"  cudatrace mcp ~/traces\n"
-	"  npx @modelcontextprotocol/inspector cudatrace mcp ~/traces    to try it by hand\n";
+	"  npx @modelcontextprotocol/inspector cudatrace mcp ~/traces   to try it out\n";
 
 static const struct argp_option options[] = {
 	{ "limit", KEY_LIMIT, "BYTES", 0, "of an answer (default: 32768)", 0 },

@@ -117,10 +117,11 @@ static const char doc[] =
 	"  cudatrace record -o trace -f -- ./vectoradd\n"
 	"  cudatrace record --no-module -o trace -- ./server --port 8000\n"
 	"  cudatrace record --gpu -- python infer.py\n"
-	"  cudatrace record --stacks -- python infer.py    (then: cudatrace report lines)\n"
+	"  cudatrace record --stacks -- python infer.py   (then: cudatrace report lines)\n"
 	"  cudatrace record --pid 4242 --duration 10\n"
 	"  cudatrace record --capture-range cudaProfilerApi --gpu -- python train.py\n"
-	"  cudatrace record --keep 60s --on error,slow=50ms -- ./server    (also: cudatrace snapshot --pid PID)\n";
+	"  cudatrace record --keep 60s --on error,slow=50ms -- ./server\n"
+	"    (also: cudatrace snapshot --pid PID)\n";
 
 static const char *record_gpu_what(struct argp_state *state, const char *arg)
 {

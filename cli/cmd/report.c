@@ -66,7 +66,7 @@ static const char doc[] =
 	"  cudatrace report --format json errors trace | jq '.[].Name'\n"
 	"  cudatrace report --name 'cuMem*' --sort Failed --top 5 cuda_api_sum trace\n"
 	"  cudatrace report --by kernel,stream --of launches trace\n"
-	"  cudatrace report --by function,thread --measure self --from steady --to steady trace\n"
+	"  cudatrace report --by function,thread --measure self --from steady trace\n"
 	"  cudatrace report --by range --of launches --measure count --format csv trace\n";
 
 static const struct argp_option options[] = {

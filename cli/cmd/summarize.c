@@ -23,16 +23,18 @@ struct env {
 };
 
 static const char doc[] =
-	"Write a summary of the trace in DIR: of each rank and step at most 3 KB. Hundreds of\n"
-	"summaries are read as one job where their traces are too large to be brought together.\n"
-	"\vA summary has when each rank called each collective, what its kernel took, the sizes,\n"
-	"the communicators, when steps began, and what each rank did in its steady state. report\n"
-	"ranks, collectives_sum and collectives, explain and export --format html take summaries,\n"
-	"or a folder that holds them, in place of traces. Summaries and traces do not mix.\n"
+	"Write a summary of the trace in DIR: of each rank and step at most 3 KB.\n"
+	"Hundreds of summaries are read as one job where their traces are too large to\n"
+	"be brought together.\n"
+	"\vA summary has when each rank called each collective, what its kernel took, the\n"
+	"sizes, the communicators, when steps began, and what each rank did in its\n"
+	"steady state.  report ranks, collectives_sum and collectives, explain and\n"
+	"export --format html take summaries, or a folder that holds them, in place of\n"
+	"traces.  Summaries and traces do not mix.\n"
 	"\n"
 	"EXAMPLES\n"
-	"  cudatrace summarize -o /shared/job/$(hostname).summary trace     on each node\n"
-	"  cudatrace explain /shared/job                                    who waits for whom\n"
+	"  cudatrace summarize -o /shared/job/$(hostname).summary trace   on each node\n"
+	"  cudatrace explain /shared/job                            who waits for whom\n"
 	"  cudatrace report ranks /shared/job\n";
 
 static const struct argp_option options[] = {

@@ -22,8 +22,9 @@ struct env {
 
 static const char doc[] =
 	"Show the trace in DIR as a timeline: a line for each nesting depth of each\n"
-	"thread and for each stream of the GPU, a letter for what most of a column's time\n"
-	"went to: a capital where that is half of the column or more, else a small one.\n"
+	"thread and for each stream of the GPU, a letter for what most of a column's\n"
+	"time went to: a capital where that is half of the column or more, else a small\n"
+	"one.\n"
 	"\v"
 	"As wide as the terminal; in a pipe as wide as $COLUMNS, or 100.\n"
 	"\n"

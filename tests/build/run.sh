@@ -248,6 +248,11 @@ t_help()
 			grep -qF -- "$line" <<<"$page" || missing+=" man:$verb:$line"
 		done < <(sed -n '/^EXAMPLES/,$s/^  \(cudatrace [^ ]* [^ ]* *[^ ]*\).*/\1/p' <<<"$text")
 	done
+	# What is wider is broken in the middle of its lines.
+	is "$(for verb in $verbs; do
+		ARGP_HELP_FMT=rmargin=300 build/cudatrace "$verb" --help | awk -v RS= -F '\n' -v verb="$verb" '
+			/(^|\n) +(-., )?--/ || NF < 2 + /^Usage/ { next } { for (i = 1; i <= NF; i++) if (length($i) > 79) print verb ": " $i }'
+	done)" "" "no line of a text of --help is wider than a terminal"
 	is "$missing" "" "each option of each command is in its page, and offered by bash and fish; so are the examples"
 	is "$(completed sn)" snapshot "bash: a command"
 	is "$(completed report cuda_api_)" "cuda_api_sum cuda_api_trace" "bash: a report"
