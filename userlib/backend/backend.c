@@ -19,11 +19,51 @@ static void none_info(const char *key, const char *text)
 	(void)text;
 }
 
+static u32 none_define(const struct ct_class_text *class)
+{
+	(void)class;
+	return 0;
+}
+
+static u32 none_string(const char *s, size_t n)
+{
+	(void)s;
+	(void)n;
+	return 0;
+}
+
+static bool none_begin(struct ct_record *e)
+{
+	(void)e;
+	return false;
+}
+
+static void none_mark(const struct ct_record *e)
+{
+	(void)e;
+}
+
+static bool none_changed(const struct ct_producer *s)
+{
+	(void)s;
+	return false;
+}
+
+static bool none_renew(struct ct_producer *s)
+{
+	(void)s;
+	return false;
+}
+
 /*
  * No thread attaches to it.  But a line about the recording may come in another thread than the first
- * one that attaches, which is just choosing.
+ * one that attaches, which is just choosing; and a thread that is in the middle of a call when the recording is
+ * left finds this one here.
  */
-static const struct ct_backend none = { .name = "none", .info = none_info };
+static const struct ct_backend none = {
+	.name = "none", .info = none_info, .define = none_define, .string = none_string, .begin = none_begin,
+	.mark = none_mark, .changed = none_changed, .renew = none_renew,
+};
 
 const struct ct_backend *ct_backend = &none;
 
@@ -64,9 +104,6 @@ static cold u32 backend_long_string(const char *s, size_t n)
 
 u32 ct_backend_string(const char *s, size_t n)
 {
-	/* A plugin's thread may ask when the recording was left. */
-	if (unlikely(!ct_load(&ct_backend)->string))
-		return 0;
 	return n > CT_STRING_MAX ? backend_long_string(s, n) : ct_backend->string(s, n);
 }
 

@@ -59,7 +59,7 @@ __attribute__((visibility("default"))) const struct ct_host *cudatrace_host(void
 	/* Not the thread: it may have nothing to record, and an empty stream is taken for a loss. */
 	if (!ct_ready || !ct_process_attach())
 		return NULL;
-	if (!*ct_options.dir || !ct_backend->string || !memcmp(ct_registry_uuid(), none, 16))
+	if (!*ct_options.dir || !ct_load(&ct_backend)->producers || !memcmp(ct_registry_uuid(), none, 16))
 		return NULL;
 	mask = ct_lock();
 	host = (struct ct_host){

@@ -59,21 +59,22 @@ bool ct_record_begin(struct ct_thread *t, struct ct_record *e)
 
 void ct_record(struct ct_thread *t, const struct ct_record *e)
 {
+	const struct ct_backend *b = ct_load(&ct_backend);
 	struct ct_record late = *e;
 
-	if (ct_backend->mark && !ct_producer_valid(&t->producer)) {
+	if (b->mark && !ct_producer_valid(&t->producer)) {
 		if (e->flags & CT_F_HAS_BEGIN || !record_renew(t)) {
-			ct_backend->mark(e);
+			b->mark(e);
 			return;
 		}
 		/* Before the memory was there, there is no time in it. */
 		late.end = 0;
-	} else if (ct_backend->mark && e->flags & CT_F_HAS_BEGIN) {
+	} else if (b->mark && e->flags & CT_F_HAS_BEGIN) {
 		/* The end of a call whose begin the backend has goes to where that went. */
-		ct_backend->mark(e);
+		b->mark(e);
 		return;
 	}
 	/* The session may have closed the memory just now. */
 	if (!ct_packet_record(t, &late))
-		ct_backend->mark(e);
+		b->mark(e);
 }
