@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/proc.h"
+#include "capture/device.h"
 #include "capture/finish.h"
 #include "capture/recording.h"
 #include "capture/writers.h"
@@ -281,8 +282,8 @@ static int copy_open(struct ct_trace *t, const char *dir, struct ct_error *err)
 	}
 }
 
-int ct_copy_take(const char *dir, const char *to, bool force, uint64_t since, char made[PATH_MAX],
-		 struct ct_error *err)
+int ct_copy_take(const char *dir, const char *to, bool force, uint64_t since, struct ct_device *dev,
+		 char made[PATH_MAX], struct ct_error *err)
 {
 	struct ct_recording rec = CT_RECORDING_INIT;
 	struct ct_trace t = { 0 };
@@ -301,7 +302,9 @@ int ct_copy_take(const char *dir, const char *to, bool force, uint64_t since, ch
 		rc = copy_pages(&t, rec.dirfd);
 	if (rc)
 		ct_fail(err, -rc, "%s: %s", rec.dir, strerror(-rc));
-	else
+	if (!rc && dev)
+		rc = ct_device_copy_open(dev, rec.dirfd, err);
+	if (!rc)
 		rc = ct_finish(rec.dir, CT_FINISH_LOCKED, err);
 	ct_trace_close(&t);
 	snprintf(made, PATH_MAX, "%s", rec.dir);

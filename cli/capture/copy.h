@@ -13,6 +13,8 @@
 
 #include "base/error.h"
 
+struct ct_device;
+
 /**
  * ct_copy_find() - the trace directory that process @pid records into
  *
@@ -24,11 +26,12 @@ int ct_copy_find(pid_t pid, char dir[PATH_MAX], struct ct_error *err);
  * ct_copy_take() - copy the trace in @dir
  * @to: NULL for cudatrace-DATE-TIME; @force: replace it if it holds a trace
  * @since: ns: without packets that ended before
+ * @dev: of the recording, whose open packets are to be copied, too; NULL: without the module, or another command's
  * @made: its absolute path
  *
  * Return: 0 or a negative errno, with a line in @err; then nothing is left in @to.
  */
-int ct_copy_take(const char *dir, const char *to, bool force, uint64_t since, char made[PATH_MAX],
-		 struct ct_error *err);
+int ct_copy_take(const char *dir, const char *to, bool force, uint64_t since, struct ct_device *dev,
+		 char made[PATH_MAX], struct ct_error *err);
 
 #endif

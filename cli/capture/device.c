@@ -357,6 +357,32 @@ int ct_device_snapshot(struct ct_device *dev, int dirfd, uint64_t since, struct 
 	return ret < 0 ? ret : n;
 }
 
+int ct_device_copy_open(struct ct_device *dev, int dirfd, struct ct_error *err)
+{
+	const uint32_t size = dev->session.subbuf_size;
+	struct ct_packet *copy = malloc(size);
+	int rc = copy ? 0 : -ENOMEM;
+
+	ioctl(dev->fd, CT_IOC_FLUSH);
+	for (uint32_t cpu = 0; cpu < dev->session.cpus && !rc; cpu++) {
+		struct ct_device_ring *r = &dev->ring[cpu];
+		uint64_t limit = r->status ? __atomic_load_n(&r->status->committed, __ATOMIC_ACQUIRE) : 0;
+		char name[24];
+		int fd;
+
+		/* One that is full is drained next. */
+		if (!limit || limit <= r->pos || limit - r->pos >= size || !device_copy_packet(dev, r, limit - r->pos, copy))
+			continue;
+		snprintf(name, sizeof(name), "k-%u", cpu);
+		fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
+		rc = fd < 0 ? -errno : ct_write_all(fd, copy, size);
+		if (fd >= 0 && close(fd) && !rc)
+			rc = -errno;
+	}
+	free(copy);
+	return rc ? ct_fail(err, -rc, "the module's newest records can't be copied: %s", strerror(-rc)) : 0;
+}
+
 int ct_device_drain(struct ct_device *dev, int dirfd, bool last, struct ct_error *err)
 {
 	struct ct_packet *copy = malloc(dev->session.subbuf_size);

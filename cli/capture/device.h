@@ -73,6 +73,13 @@ int ct_device_adopt(struct ct_device *dev, struct ct_error *err);
 bool ct_device_is_older(const struct ct_version *version);
 
 /**
+ * ct_device_copy_open() - append what no drained packet has yet to the k-CPU streams of a copy of the recording, in @dirfd
+ *
+ * By the thread that drains.
+ */
+int ct_device_copy_open(struct ct_device *dev, int dirfd, struct ct_error *err);
+
+/**
  * ct_device_snapshot() - copy what the rings hold into directory @dirfd
  * @since: ns: only packets that ended later
  *

@@ -2,8 +2,10 @@
 /* See flight.h. */
 #include "capture/flight.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -36,6 +38,14 @@ static void flight_text(const struct ct_flight *f, char *text, size_t size)
 		 ct_term_bytes(bytes, f->keep.asked.bytes));
 }
 
+/* Packets of the module come when they are full, which lasts long where nothing else happens: it counts at once. */
+static int flight_set_trigger(const struct ct_recording *rec, struct ct_error *err)
+{
+	struct ct_trigger_set trigger = { .size = sizeof(trigger), .flags = CT_TRIGGER_XID };
+
+	return ioctl(rec->device.fd, CT_IOC_TRIGGER, &trigger) ? ct_fail(err, errno, "--on xid: %s", strerror(errno)) : 0;
+}
+
 int ct_flight_open(struct ct_flight *f, struct ct_recording *rec, struct ct_drain *drain, struct ct_error *err)
 {
 	char text[128];
@@ -49,6 +59,9 @@ int ct_flight_open(struct ct_flight *f, struct ct_recording *rec, struct ct_drai
 		return rc;
 	if (f->first)
 		f->keep.since = &f->since;
+	if (f->on_xid && rec->module && flight_set_trigger(rec, err))
+		return -EPERM;
+	f->triggers = rec->module ? rec->device.facts->triggers : 0;
 	if (f->on_xid && !rec->module)
 		fprintf(stderr, "cudatrace: --on xid: the module sees Xids, and it does not record here: none will be noticed\n");
 	flight_text(f, text, sizeof(text));
@@ -77,7 +90,7 @@ static void flight_copy(struct ct_flight *f, const char *why)
 	do
 		snprintf(name, sizeof(name), "%.4000s-%u", f->rec->dir, ++f->number);
 	while (!access(name, F_OK));
-	if (ct_copy_take(f->rec->dir, name, false, since, made, &err))
+	if (ct_copy_take(f->rec->dir, name, false, since, f->rec->module ? &f->rec->device : NULL, made, &err))
 		ct_complain("no copy (%s): %s", why, err.text);
 	else
 		fprintf(stderr, "cudatrace: snapshot in %s (%s)\n", made, why);
@@ -91,6 +104,12 @@ void ct_flight_look(struct ct_flight *f)
 		return;
 	if (f->rec->module && ct_keep_is_due(&f->keep, 0, 0))
 		ct_keep_trim(&f->keep, 0);
+	if (f->on_xid && f->rec->module && f->rec->device.facts->triggers != f->triggers) {
+		f->triggers = f->rec->device.facts->triggers;
+		if (!f->happened)
+			snprintf(f->why, sizeof(f->why), "an Xid");
+		f->happened = true;
+	}
 	if (flight_signalled) {
 		flight_signalled = 0;
 		flight_copy(f, "SIGUSR2");

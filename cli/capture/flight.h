@@ -26,7 +26,8 @@ struct ct_flight {
 	bool on_xid;			/* ... or the driver reports an Xid, which the module sees */
 	uint64_t first, last;		/* only these iterations are kept (--capture-range), 0: all */
 
-	const struct ct_recording *rec;
+	struct ct_recording *rec;
+	uint32_t triggers;		/* that the module has told of */
 	struct ct_keep keep;
 	/* Set by another thread when something happened: what, then that it did. */
 	char why[160];

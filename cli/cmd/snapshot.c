@@ -149,7 +149,7 @@ static int snapshot_copy(const struct env *env)
 	struct ct_error err = { 0 };
 
 	if (ct_copy_find(env->pid, dir, &err) ||
-	    ct_copy_take(dir, env->output.dir, env->output.force, snapshot_since(env), made, &err))
+	    ct_copy_take(dir, env->output.dir, env->output.force, snapshot_since(env), NULL, made, &err))
 		return ct_complain("%s", err.text);
 	fprintf(stderr, "cudatrace: snapshot in %s\n", env->output.dir ? env->output.dir : made);
 	if (!env->output.quiet && ct_summary_print(made, stderr, &err))

@@ -56,11 +56,6 @@ static void watch_iteration(void *arg, const struct ct_live_iteration *i)
 	__atomic_store_n(&f->happened, true, __ATOMIC_RELEASE);
 }
 
-static bool watch_is_xid(const struct ct_record *r)
-{
-	return r->class->fields_count && !strcmp(r->class->fields[0].name, "xid");
-}
-
 static int watch_record(void *arg, const struct ct_registry *reg, const struct ct_record *r, bool old)
 {
 	struct ct_watch *w = arg;
@@ -69,10 +64,6 @@ static int watch_record(void *arg, const struct ct_registry *reg, const struct c
 	const char *result;
 
 	(void)old;
-	if (f->on_xid && !f->happened && r->class->layer != CT_LAYER_USER && watch_is_xid(r)) {
-		snprintf(f->why, sizeof(f->why), "Xid %llu", (unsigned long long)ct_record_field(r, 0));
-		__atomic_store_n(&f->happened, true, __ATOMIC_RELEASE);
-	}
 	if (w->iterations.begun && r->class->layer == CT_LAYER_USER)
 		ct_live_iterations_add(&w->iterations, reg, r);
 	if (f->happened || r->class->layer != CT_LAYER_USER || !r->class->call)
@@ -112,7 +103,7 @@ static void *watch_run(void *arg)
 void ct_watch_start(struct ct_watch *w, struct ct_flight *f)
 {
 	*w = (struct ct_watch){ .flight = f };
-	if (!f->on_error && !f->on_slow && !f->on_xid && f->on_slow_iteration <= 0 && !f->first)
+	if (!f->on_error && !f->on_slow && f->on_slow_iteration <= 0 && !f->first)
 		return;
 	if (f->first || f->on_slow_iteration > 0)
 		w->iterations = (struct ct_live_iterations){ .begun = watch_iteration, .arg = w };

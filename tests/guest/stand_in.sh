@@ -35,6 +35,16 @@ wait $waiter
 ok $? "an Xid triggers a snapshot" || cat xid.err
 is "$(cudatrace export trace-xid | grep '"name":"trigger"' | jq -c '[.details.value, .details.function]')" '[79,"nv_report_error"]' "which says the Xid's number"
 cudatrace session stop
+# The same of a recording that keeps the newest.
+cudatrace record -q -f -o trace-kept-xid --keep 60s,64M --on xid -- sleep 20 2>kept.err & recorder=$!
+wait_until grep -q 'a copy: cudatrace snapshot' kept.err
+sleep 1
+echo xid >/dev/ct_nvidia
+wait_until grep -q 'snapshot in .*trace-kept-xid-1 (an Xid)' kept.err
+ok $? "record --keep --on xid copies what there is" || cat kept.err
+kill -TERM $recorder
+wait $recorder
+is "$(cudatrace export trace-kept-xid-1 | jq -r 'select(.name == "nv_report_error") | .details.xid' | sort -u)" 79 "... with the Xid's record"
 rmmod nvidia
 
 # Signatures differ between branches.  The version is known when the session starts.
