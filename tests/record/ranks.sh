@@ -100,21 +100,30 @@ t_ranks_late()
 	ok $? "and what is not known"
 }
 
+# why NAME=VALUE PATTERN: what is said of two ranks of which one has that problem.  On a busy machine a rank is
+# late, too, where it gets no processor, which is none of these causes: then it is tried again.
+why()
+{
+	local try
+	for try in 1 2 3; do
+		ranks "${1%=*}" 2 12 --gpu "$1"
+		line=$(said "${1%=*}")
+		# shellcheck disable=SC2053
+		[[ $line == $2 ]] && return
+		echo "# try $try: $line"
+	done
+	return 1
+}
+
 t_ranks_why()
 {
 	local line
-	ranks slow 2 12 --gpu slow=1
-	line=$(said slow)
-	[[ $line == *"Rank 1 makes 1 other rank wait for "*": its GPU works slower, as many kernels take "* ]]
-	ok $? "slower kernels" || echo "# $line"
-	ranks more 2 12 --gpu more=1
-	line=$(said more)
-	[[ $line == *"Rank 1 makes 1 other rank wait for "*": it has more work, 20 kernels in a step that take "*", the other 2 that take "* ]]
-	ok $? "more work" || echo "# $line"
-	ranks alloc 2 12 --gpu alloc=1
-	line=$(said alloc)
-	[[ $line == *"Rank 1 makes 1 other rank wait for "*" allocating and freeing memory, the other "* ]]
-	ok $? "allocations" || echo "# $line"
+	why slow=1 "*Rank 1 makes 1 other rank wait for *: its GPU works slower, as many kernels take *"
+	ok $? "slower kernels"
+	why more=1 "*Rank 1 makes 1 other rank wait for *: it has more work, 20 kernels in a step that take *, the other 2 that take *"
+	ok $? "more work"
+	why alloc=1 "*Rank 1 makes 1 other rank wait for * allocating and freeing memory, the other *"
+	ok $? "allocations"
 }
 
 t_ranks_hang()
