@@ -578,8 +578,13 @@ int ct_attach_end(struct ct_attached *a, const struct ct_attach_to *to, const ch
 	rc = attach_check(a, err);
 	if (!rc && a->standby)
 		rc = attach_ask(a, NULL, CT_STANDBY_PUT_BACK, &result, err);
-	else if (!rc)
+	/* Where no thread can be taken just now, it would be recorded until it misses its recorder. */
+	for (unsigned int i = 0; !rc && !a->standby; i++) {
 		rc = attach_tell(a, to, CT_ATTACH_LIBRARY, "cudatrace_detach", CT_DETACH_PUT_BACK, &result, err);
+		if (rc != -EAGAIN || i == LEAVE_TRIES)
+			break;
+		rc = 0;
+	}
 	if (rc)
 		return rc;
 	*kept = (unsigned int)result;
