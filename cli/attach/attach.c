@@ -568,6 +568,19 @@ static bool attach_busy(const char *dir, pid_t pid)
 	return busy;
 }
 
+/*
+ * A step of cudatrace_detach(), again where no thread could be taken just now.  Who is late in the first step does
+ * the second one, too (attach_call()); late in the second one is tried again.
+ */
+static int attach_leave(struct ct_attached *a, const struct ct_attach_to *to, int step, uint64_t *result, struct ct_error *err)
+{
+	int rc = -EAGAIN;
+
+	for (unsigned int i = 0; i <= LEAVE_TRIES && (rc == -EAGAIN || (rc == -ETIMEDOUT && step == CT_DETACH_LEAVE)); i++)
+		rc = attach_tell(a, to, CT_ATTACH_LIBRARY, "cudatrace_detach", step, result, err);
+	return rc;
+}
+
 int ct_attach_end(struct ct_attached *a, const struct ct_attach_to *to, const char *dir, unsigned int *kept,
 		  struct ct_error *err)
 {
@@ -578,13 +591,8 @@ int ct_attach_end(struct ct_attached *a, const struct ct_attach_to *to, const ch
 	rc = attach_check(a, err);
 	if (!rc && a->standby)
 		rc = attach_ask(a, NULL, CT_STANDBY_PUT_BACK, &result, err);
-	/* Where no thread can be taken just now, it would be recorded until it misses its recorder. */
-	for (unsigned int i = 0; !rc && !a->standby; i++) {
-		rc = attach_tell(a, to, CT_ATTACH_LIBRARY, "cudatrace_detach", CT_DETACH_PUT_BACK, &result, err);
-		if (rc != -EAGAIN || i == LEAVE_TRIES)
-			break;
-		rc = 0;
-	}
+	else if (!rc)
+		rc = attach_leave(a, to, CT_DETACH_PUT_BACK, &result, err);
 	if (rc)
 		return rc;
 	*kept = (unsigned int)result;
@@ -593,10 +601,5 @@ int ct_attach_end(struct ct_attached *a, const struct ct_attach_to *to, const ch
 		usleep(1000);
 	if (a->standby)
 		return attach_ask(a, NULL, CT_STANDBY_LEAVE, &result, err);
-	/* Where no thread can be taken: nothing of it is recorded any more, but it would keep the trace. */
-	for (unsigned int i = 0;; i++) {
-		rc = attach_tell(a, to, CT_ATTACH_LIBRARY, "cudatrace_detach", CT_DETACH_LEAVE, &result, err);
-		if ((rc != -EAGAIN && rc != -ETIMEDOUT) || i == LEAVE_TRIES)
-			return rc;
-	}
+	return attach_leave(a, to, CT_DETACH_LEAVE, &result, err);
 }

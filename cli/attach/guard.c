@@ -16,11 +16,6 @@
 #define SYS_close_range	436	/* Linux 5.9; headers of Debian 11 lack it */
 #endif
 
-/* Not in all headers. */
-#ifndef SYS_close_range
-#define SYS_close_range	436
-#endif
-
 /* In memory of both processes. */
 struct guard_shared {
 	struct ct_error err;

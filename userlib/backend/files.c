@@ -20,7 +20,6 @@
 #include "base/process.h"
 #include "tracedir/preallocate.h"
 
-#define E_NOENT		2
 #define E_AGAIN		11
 #define E_NOMEM		12
 #define E_NFILE		23
