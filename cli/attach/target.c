@@ -115,12 +115,17 @@ static void mapped_file(const struct ct_target *t, const struct ct_proc_mapping 
 		close(fd);
 }
 
-static void find_functions(struct ct_target *t, const struct ct_proc_mapping *m)
+/* *foreign: it is a libc, but not glibc; Debian's musl is libc.so, and only its link is called ld-musl. */
+static void find_functions(struct ct_target *t, const struct ct_proc_mapping *m, bool *foreign)
 {
 	uint64_t base = m->start;
 	char file[PATH_MAX + 128];
 
 	mapped_file(t, m, file, sizeof(file));
+	if (ct_target_symbol(file, base, "__errno_location") && !ct_target_symbol(file, base, "gnu_get_libc_version")) {
+		*foreign = true;
+		return;
+	}
 	if (!t->libc.mmap) {
 		t->libc.mmap = ct_target_symbol(file, base, "mmap");
 		t->libc.munmap = ct_target_symbol(file, base, "munmap");
@@ -149,7 +154,7 @@ static bool note_ours(struct ct_target *t, const struct ct_proc_mapping *m, cons
 
 int ct_target_read(struct ct_target *t, pid_t pid, const char *const *names, struct ct_error *err)
 {
-	bool musl = false, previous_is_lock = false;
+	bool foreign = false, previous_is_lock = false;
 	struct ct_proc_mapping m = { .end = 0 };
 	FILE *maps = ct_proc_maps(pid);
 
@@ -161,7 +166,7 @@ int ct_target_read(struct ct_target *t, pid_t pid, const char *const *names, str
 		bool libc = is_library(m.path, "libc"), loader = is_library(m.path, "ld") || is_library(m.path, "ld-linux-x86-64");
 		bool lock = libc || loader || is_library(m.path, "libjemalloc") || is_library(m.path, "libtcmalloc");
 
-		musl |= strstr(m.path, "/ld-musl-") != NULL;
+		foreign |= strstr(m.path, "/ld-musl-") != NULL;
 		/* .bss behind a library has no name. */
 		if (lock || (previous_is_lock && !*m.path))
 			note_locks(t, &m);
@@ -172,7 +177,7 @@ int ct_target_read(struct ct_target *t, pid_t pid, const char *const *names, str
 		if (m.offset)
 			continue;
 		if (libc || is_library(m.path, "libdl"))
-			find_functions(t, &m);
+			find_functions(t, &m, &foreign);
 		/* A plugin of an older one, or another version, is no sign of LD_PRELOAD. */
 		if (!note_ours(t, &m, names) && is_library(m.path, "libcudatrace") && strncmp(m.path, "/memfd:", 7))
 			t->preloaded = true;
@@ -180,9 +185,9 @@ int ct_target_read(struct ct_target *t, pid_t pid, const char *const *names, str
 	fclose(maps);
 	if (!m.end)
 		return ct_fail(err, EACCES, "process %d: its memory map can't be read (run as root)", pid);
-	if (!t->libc.mmap || !t->dlopen || !t->libc.errno_location || !t->libc.munmap || !t->close || !t->memfd_create)
+	if (foreign || !t->libc.mmap || !t->dlopen || !t->libc.errno_location || !t->libc.munmap || !t->close || !t->memfd_create)
 		return ct_fail(err, ENOTSUP, "process %d %s: no library can be brought in (record it from its start instead)", pid,
-			       musl ? "uses musl, not glibc" : "has no glibc of 2.27 or newer that is linked dynamically");
+			       foreign ? "uses musl or another libc, not glibc" : "has no glibc of 2.27 or newer that is linked dynamically");
 	return 0;
 }
 

@@ -106,9 +106,51 @@ t_attach_musl()
 	"$work/musl" "$work/ld-musl-x86_64.so.1" &
 	pid=$!
 	until grep -q ld-musl "/proc/$pid/maps" || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
-	refuse "musl" "uses musl, not glibc: no library can be brought in" "$cudatrace" record -q -f -o "$work/trace-no" --pid $pid
+	refuse "musl" "uses musl or another libc, not glibc: no library can be brought in" "$cudatrace" record -q -f -o "$work/trace-no" --pid $pid
 	kill -0 $pid
 	ok $? "... and it goes on"
 	kill $pid
 	wait $pid 2>/dev/null
+}
+
+# Musl itself, and a libcuda for it.  Debian's has its loader in a file that is called libc.so.
+t_attach_real_musl()
+{
+	local dir=$work/musl-real
+	if ! command -v musl-gcc >/dev/null; then
+		skip "a program of real musl: no musl-gcc (musl-tools)"
+		return
+	fi
+	mkdir -p "$dir"
+	echo 'int cuInit(unsigned int flags) { return flags != 0; }' | musl-gcc -shared -fPIC -o "$dir/libcuda.so.1" -x c -
+	musl-gcc -x c -o "$dir/program" - <<-'EOF'
+	#include <dlfcn.h>
+	#include <signal.h>
+	#include <stdio.h>
+	#include <unistd.h>
+	static volatile sig_atomic_t stop;
+	static void on_term(int s) { stop = s; }
+	int main(int argc, char **argv)
+	{
+		int (*init)(unsigned int) = (int (*)(unsigned int))dlsym(dlopen(argv[1], RTLD_NOW), "cuInit");
+		unsigned long wrong = 0;
+		signal(SIGTERM, on_term);
+		puts("ready");
+		fflush(stdout);
+		for (; !stop; usleep(1000))
+			wrong += !init || init(0);
+		printf("wrong %lu\n", wrong);
+		return 0;
+	}
+	EOF
+	"$dir/program" "$dir/libcuda.so.1" >"$dir/out" 2>&1 &
+	pid=$!
+	until grep -q ready "$dir/out" || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
+	refuse "real musl" "uses musl or another libc, not glibc: no library" "$cudatrace" record -q -f -o "$work/trace-no" --pid $pid
+	is "$(grep -c . "$work/refuse.err")" 1 "... in one line" || cat "$work/refuse.err"
+	! grep -q memfd "/proc/$pid/maps"
+	ok $? "... nothing was brought into it"
+	kill -TERM $pid
+	wait $pid && grep -q '^wrong 0$' "$dir/out"
+	ok $? "... its results are right" || cat "$dir/out"
 }
