@@ -2,7 +2,7 @@
 # Programs that the tests run; the suites themselves are listed in tests/run.
 
 TESTS := $(addprefix $(B)/tests/,test_decode replay device rights text control clock threadbuf threadbuf_limits threadbuf_close namespaces readers limits hotplug nested week cuinit rm \
-	lives permissions load stress fuzz faults record-busy record-gpu record-running record-moments record-ranged record-ranks record-slow-reader record-slow-loader) \
+	lives permissions load stress fuzz faults record-busy record-gpu record-running record-moments record-ranged record-ranks record-slow-reader record-slow-loader record-uprobes) \
 	$(addprefix $(B)/tests/other/,cudatrace-abi cudatrace-schema libcudatrace-abi.so) \
 	$(addprefix $(SIM_OUT)/,test_sim test_order)
 
@@ -40,6 +40,8 @@ $(B)/tests/faults: $(wildcard tests/debug/faults*.c) tests/debug/faults.h tests/
 	$(call run,LD,$@) $(CC) $(ALL_CFLAGS) -o $@ $(filter %.c,$^) -lpthread
 
 $(B)/tests/record-busy: tests/record/busy.c
+$(B)/tests/record-uprobes: tests/record/uprobes.c
+$(B)/tests/record-busy $(B)/tests/record-uprobes:
 	@mkdir -p $(@D)
 	$(call run,LD,$@) $(CC) $(ALL_CFLAGS) -o $@ $< -ldl
 

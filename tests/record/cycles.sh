@@ -142,3 +142,50 @@ t_attach_moments()
 		ended_well traced
 	fi
 }
+
+# Another tracer has breakpoints at the entries of the same functions, from before, and from meanwhile.
+t_attach_uprobes()
+{
+	local prober recorder
+	local probes=("$PWD/build/tests/record-uprobes" "$(readlink -f "$PWD/build/tests/sim/libcuda.so.1")" cuMemAlloc_v2 cuMemFree_v2 cuLaunchKernel)
+	start_running uprobes 3 30
+	set_uprobes
+	if ! grep -q '^set$' "$work/uprobes.set"; then
+		skip "uprobes on the same functions: $(cat "$work/uprobes.set")"
+		kill -TERM $pid
+		wait $pid
+		return
+	fi
+	attach trace-uprobes 0.3
+	is $? 0 "uprobes on the same functions: record --pid" || cat "$work/trace-uprobes.said"
+	every_call trace-uprobes
+	ok $? "... every call of each thread is there"
+	unset_uprobes
+	ok $? "... the uprobes were hit ($(tail -1 "$work/uprobes.set"))"
+	rm -f "$work/trace-uprobes.said"
+	attach trace-uprobes 1 &
+	recorder=$!
+	until grep -qs 'recording record-running' "$work/trace-uprobes.said" || ! kill -0 $recorder 2>/dev/null; do sleep 0.02; done
+	set_uprobes
+	wait $recorder && every_call trace-uprobes
+	ok $? "... nor is one missing where they are set while it is recorded" || cat "$work/trace-uprobes.said"
+	unset_uprobes
+	ok $? "... and removed when it is over"
+	attach trace-uprobes 0.3 && every_call trace-uprobes
+	ok $? "... and afterwards"
+	ended_well uprobes
+}
+
+set_uprobes()
+{
+	"${probes[@]}" >"$work/uprobes.set" 2>&1 &
+	prober=$!
+	until grep -qs . "$work/uprobes.set" || ! kill -0 $prober 2>/dev/null; do sleep 0.02; done
+}
+
+# They have been hit.
+unset_uprobes()
+{
+	kill -TERM $prober
+	wait $prober && grep -q '^[1-9][0-9]* hits$' "$work/uprobes.set"
+}
