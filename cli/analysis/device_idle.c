@@ -52,8 +52,12 @@ static void idle_divide(struct ct_idle_process *p, const struct ct_process_phase
 static void idle_ends(struct ct_idle_process *p, const struct ct_process_phases *phases, uint64_t now)
 {
 	if (p->since && now > p->since) {
+		enum ct_stage stage = ct_phases_stage(phases, p->since);
+
 		p->total += now - p->since;
 		p->periods++;
+		if (stage < CT_STAGE_COUNT)
+			p->begun[stage]++;
 		if (now - p->since > p->longest) {
 			p->longest = now - p->since;
 			p->longest_at = p->since;
@@ -95,6 +99,7 @@ static void idle_measure(struct ct_idle *idle, struct ct_idle_process *p, const 
 	p->measured = idle->measured = true;
 	p->total = p->periods = p->longest = p->longest_at = p->since = 0;
 	memset(p->stages, 0, sizeof(p->stages));
+	memset(p->begun, 0, sizeof(p->begun));
 	memset(p->chosen, 0, sizeof(p->chosen));
 	memset(p->submitting_ns, 0, sizeof(p->submitting_ns));
 	memset(p->iterations, 0, phases->iterations_count * sizeof(*p->iterations));

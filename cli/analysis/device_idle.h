@@ -22,6 +22,7 @@ struct ct_idle_process {
 	uint64_t submitting_ns[CT_STAGE_COUNT];
 	uint64_t *iterations;			/* ns, as the phases have them */
 	uint64_t periods;			/* how many times it was idle */
+	uint64_t begun[CT_STAGE_COUNT];		/* ... by the stage in which that began */
 	uint64_t longest, longest_at;		/* ns; when the longest began */
 	bool     measured;			/* by records of the GPU, from the first of them on */
 	/* Internal. */

@@ -46,6 +46,7 @@ static struct {
 	CUmodule module;
 	CUfunction work;
 	CUstream stream;
+	CUevent done[2];
 	double begin_us;
 } problem;
 
@@ -197,6 +198,8 @@ static inline void problem_open(void)
 	CHECK(cuModuleLoadData(&problem.module, driver_simulated() ? work_simulated : work_ptx));
 	CHECK(cuModuleGetFunction(&problem.work, problem.module, "work"));
 	CHECK(cuStreamCreate(&problem.stream, CU_STREAM_NON_BLOCKING));
+	CHECK(cuEventCreate(&problem.done[0], 0));
+	CHECK(cuEventCreate(&problem.done[1], 0));
 }
 
 /* Bytes on the device, all zero. */
@@ -256,6 +259,17 @@ static inline void problem_begin(void)
 	problem.begin_us = now_us();
 }
 
+/*
+ * At the end of iteration i, from 0: waits until the GPU is done with the one before it. So the
+ * host is never more than an iteration ahead, and the GPU has work while it waits and after it.
+ */
+static inline void problem_wait_for_last(int i)
+{
+	CHECK(cuEventRecord(problem.done[i % 2], problem.stream));
+	if (i > 0)
+		CHECK(cuEventSynchronize(problem.done[(i + 1) % 2]));
+}
+
 /* After the loop, when the GPU is done: microseconds since problem_begin(). */
 static inline double problem_end(void)
 {
@@ -268,6 +282,8 @@ static inline int problem_close(double us, bool right)
 {
 	const char *simulated = driver_simulated();
 
+	CHECK(cuEventDestroy(problem.done[0]));
+	CHECK(cuEventDestroy(problem.done[1]));
 	CHECK(cuStreamDestroy(problem.stream));
 	CHECK(cuModuleUnload(problem.module));
 	CHECK(cuDevicePrimaryCtxRelease(problem.device));

@@ -40,7 +40,7 @@ int main(int argc, char **argv)
 			CHECK(cuGraphLaunch(exec, problem.stream));
 		else
 			queue();
-		CHECK(cuStreamSynchronize(problem.stream));
+		problem_wait_for_last(i);
 	}
 	us = problem_end();
 	for (b = 0; b < BUFFERS; b++)

@@ -52,7 +52,7 @@ int main(int argc, char **argv)
 				right = right && ask(q, numbers);
 			launch_work(numbers, NUMBERS, NS);
 		}
-		CHECK(cuStreamSynchronize(problem.stream));
+		problem_wait_for_last(i);
 	}
 	us = problem_end();
 	right = right && all_are(numbers, NUMBERS, LAUNCHES * problem.iterations);

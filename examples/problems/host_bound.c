@@ -26,7 +26,6 @@ static void queue(void)
 int main(int argc, char **argv)
 {
 	CUgraphExec exec = NULL;
-	CUevent done[2];
 	double us;
 	bool right;
 	int i;
@@ -36,8 +35,6 @@ int main(int argc, char **argv)
 			"compute once, and replay a graph");
 	problem_open();
 	numbers = device_memory(NUMBERS * sizeof(uint32_t));
-	for (i = 0; i < 2; i++)
-		CHECK(cuEventCreate(&done[i], 0));
 	if (problem.mended) {
 		host_work(SETTINGS_US);
 		exec = capture(queue);
@@ -48,16 +45,12 @@ int main(int argc, char **argv)
 			CHECK(cuGraphLaunch(exec, problem.stream));
 		else
 			queue();
-		CHECK(cuEventRecord(done[i % 2], problem.stream));
-		if (i > 0)
-			CHECK(cuEventSynchronize(done[(i + 1) % 2]));
+		problem_wait_for_last(i);
 	}
 	us = problem_end();
 	right = all_are(numbers, NUMBERS, LAUNCHES * problem.iterations);
 	if (exec)
 		CHECK(cuGraphExecDestroy(exec));
-	for (i = 0; i < 2; i++)
-		CHECK(cuEventDestroy(done[i]));
 	CHECK(cuMemFree(numbers));
 	return problem_close(us, right);
 }

@@ -64,7 +64,7 @@ t_problems()
 		pageable_copies 0 2
 		shared_gpu 2 1
 		small_copies 20000 20
-		sync_each_step 403 23
+		sync_each_step 403 3
 	END
 	is "$(echo $seen)" "$(cd build/examples/problems && echo *)" "each of them was tried"
 

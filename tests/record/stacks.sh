@@ -512,30 +512,35 @@ t_stacks_native()
 		"--stacks=all: compiled code that Python called, then its lines" || cat "$work/both.files"
 }
 
-# The programs of examples/problems that a host holds up: the finding names the line of the problem.  Mended: - where what the
-# finding says depends on how busy the machine is.
+# The programs of examples/problems that a host holds up: the finding names the line of the problem.  Mended: what is not found
+# any more; - where what the finding says depends on how busy the machine is.
 t_stacks_problems()
 {
-	local name rule line mended of
+	local name rule line mended of try
 	ldconfig -p | grep -q 'libdw.so.1' || { skip "lines of problems" "no libdw.so.1"; return; }
 	while read -r name rule line mended; do
 		of=$work/lines-$name
-		"$cudatrace" record -q -f --no-module --stacks --sample=0 -o "$of" -- "$PWD/build/examples/problems/$name" --iterations 20 >"$of.out" 2>"$of.err"
-		"$cudatrace" explain --format json "$of" >"$of.json"
+		# On a busy machine other things than the problem may take the time of so short a run.
+		for try in 1 2 3 4 5 6 7 8 9 10; do
+			"$cudatrace" record -q -f --no-module --stacks --sample=0 -o "$of" -- "$PWD/build/examples/problems/$name" --iterations 20 >"$of.out" 2>"$of.err"
+			"$cudatrace" explain --format json "$of" >"$of.json"
+			! stacks_found "$rule" "$of.json" | grep -qE "^[0-9]+ % $line" || break
+		done
 		stacks_found "$rule" "$of.json" | grep -qE "^[0-9]+ % $line"
-		ok $? "$name: $rule names the line: $(stacks_found "$rule" "$of.json")" || jq -c '.findings[] | [.Rule, .Lines]' "$of.json"
-		[ "$mended" = none ] || continue
+		ok $? "$name: $rule names the line (try $try): $(stacks_found "$rule" "$of.json")" || jq -c '.findings[] | [.Rule, .Lines]' "$of.json"
+		[ "$mended" != - ] || continue
 		"$cudatrace" record -q -f --no-module --stacks --sample=0 -o "$of" -- "$PWD/build/examples/problems/$name" --mended --iterations 20 >"$of.out" 2>"$of.err"
 		"$cudatrace" explain --format json "$of" >"$of.json"
-		is "$(stacks_found "$rule" "$of.json")" "" "... and of the mended program nothing"
+		is "$(jq -r --arg rules "$mended" '.findings[] | select(.Rule | IN($rules | split(",")[])) | [.Rule, .Lines // ""] | join(": ")' "$of.json")" "" \
+			"... and of the mended program nothing ($mended)"
 	done <<-'END'
-		alloc_in_loop alloc-in-loop alloc_in_loop\.c:[0-9]+.\(main\) none
-		exact_repeats cuda-graph [a-z_.]+:[0-9]+.\(queue\) none
-		host_bound cuda-graph [a-z_.]+:[0-9]+.\(queue\) none
-		small_copies small-copies small_copies\.c:[0-9]+.\(main\) none
-		sync_each_step sync-each-iteration sync_each_step\.c:[0-9]+.\(main\) -
+		alloc_in_loop alloc-in-loop alloc_in_loop\.c:[0-9]+.\(main\) alloc-in-loop
+		exact_repeats cuda-graph [a-z_.]+:[0-9]+.\(queue\) cuda-graph,sync-each-iteration
+		host_bound cuda-graph [a-z_.]+:[0-9]+.\(queue\) cuda-graph,sync-each-iteration
+		small_copies small-copies small_copies\.c:[0-9]+.\(main\) small-copies
+		sync_each_step sync-each-iteration sync_each_step\.c:[0-9]+.\(main\) sync-each-iteration
 		off_cpu application before.off_cpu\.c:[0-9]+.\(main\) -
-		getters application before.[a-z_.]+:[0-9]+.\(main\) -
+		getters application before.[a-z_.]+:[0-9]+.\(main\) getters,sync-each-iteration
 	END
 }
 

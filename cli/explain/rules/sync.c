@@ -7,6 +7,8 @@
 #include "explain/rules/common.h"
 #include "view/term.h"
 
+#define SYNC_TIMES	4		/* fewer are no habit */
+
 /* By its records: the GPU of the process that was idle longest after synchronisations. */
 static uint64_t sync_measured(const struct ct_explain *x)
 {
@@ -21,6 +23,19 @@ static uint64_t sync_measured(const struct ct_explain *x)
 			most = ns;
 	}
 	return most;
+}
+
+/*
+ * A program that waits for older work, while more is queued, leaves nothing to do only before its loop and after it.  Where it
+ * is each iteration that does, it is every second of them at least, or every third synchronisation.
+ */
+static bool sync_leaves_nothing(const struct ct_explain *x, uint64_t syncs)
+{
+	uint64_t times = x->idle->begun[CT_STAGE_STEADY] + x->idle->begun[CT_STAGE_EXECUTION];
+
+	if (times < SYNC_TIMES)
+		return false;
+	return x->process->iterations_count ? times * 2 >= x->iterations : times * 3 >= syncs;
 }
 
 void ct_rule_sync(struct ct_explain *x, const struct ct_rule *rule)
@@ -55,7 +70,9 @@ void ct_rule_sync(struct ct_explain *x, const struct ct_rule *rule)
 	idle = idle > other ? idle - other : 0;
 	if (x->idle_measured)
 		most_idle = sync_measured(x);
-	if (!most || rate * 10 < x->iterations * 9 || syncs < 4 ||
+	if (!x->idle_measured && !sync_leaves_nothing(x, syncs))
+		return;
+	if (!most || rate * 10 < x->iterations * 9 || syncs < SYNC_TIMES ||
 	    ct_rule_share(x, CT_SCOPE_STEADY, most_idle) < rule->threshold)
 		return;
 	if (!x->idle_measured && ct_rule_share(x, CT_SCOPE_STEADY, idle) >= 0.05)
