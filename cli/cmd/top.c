@@ -27,8 +27,13 @@ static volatile bool stop;
 static const char doc[] =
 	"Show what is called now, by process and function, with percentiles of the\n"
 	"durations: of all processes, from /dev/cudatrace, or of the trace that is\n"
-	"being recorded in DIR.\n"
-	"\vCALLS/s and TIME% (of one thread's time) are of the last interval, the rest\n"
+	"being recorded in DIR.  Without DIR and the module: which programs use\n"
+	"libcuda, and what records them.\n"
+	"\vThe first table has a row for each process: calls that failed, bytes that it\n"
+	"copies, memory of the GPU that it allocated since it is recorded and did not\n"
+	"free, and how it came to be recorded. Below it are programs of this machine\n"
+	"that use libcuda and are not recorded here; one that stands by can be asked\n"
+	"(cudatrace record --pid).\n\nCALLS/s and TIME% (of one thread's time) are of the last interval, the rest\n"
 	"is of all calls. With DIR it ends with the recording, and the last view is of\n"
 	"all of it; Ctrl-C ends it in any case. In a pipe, and with --batch, each view\n"
 	"follows the one before. On a terminal these keys work: space (freeze, and go\n"
@@ -45,7 +50,7 @@ static const struct argp_option options[] = {
 	{ "views", KEY_VIEWS, "N", 0, "end after N views", 0 },
 	{ "top", 'n', "N", 0, "rows of a view (default: what the terminal holds, 20 in a pipe)", 0 },
 	{ "batch", 'b', NULL, 0, "one view behind the other, as in a pipe, for scripts", 0 },
-	{ "sort", KEY_SORT, "WHAT", 0, "what is the most stands first: time (default), calls, p99, failed", 0 },
+	{ "sort", KEY_SORT, "WHAT", 0, "what is the most stands first: time (default), calls, p99, failed, bytes", 0 },
 	{ "calls", 'c', NULL, 0, "the same as --sort calls", 0 },
 	{ "pid", 'p', "PID", 0, "this process alone", 0 },
 	{ "filter", 'f', "PATTERN", 0, "functions of such a name alone, as 'cuMem*'", 0 },
@@ -96,7 +101,7 @@ static error_t top_parse(int key, char *arg, struct argp_state *state)
 	case KEY_SORT:
 		sort = ct_word_index(ct_top_sort_word, CT_TOP_SORTS, arg);
 		if (sort < 0)
-			argp_failure(state, 64, 0, "--sort takes time, calls, p99 or failed, not '%s'", arg);
+			argp_failure(state, 64, 0, "--sort takes time, calls, p99, failed or bytes, not '%s'", arg);
 		env->options.sort = (enum ct_top_sort)sort;
 		return 0;
 	case 'p':
@@ -130,8 +135,7 @@ static int top_device(const struct ct_top_options *options)
 
 	fd = open(CT_DEVICE_PATH, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0 && errno == ENOENT)
-		return ct_complain("%s: not there; 'modprobe cudatrace' loads the module, or give the DIR of a recording",
-				   CT_DEVICE_PATH);
+		return ct_top_machine(options, stdout, &stop);
 	if (fd < 0)
 		return ct_complain("%s: %s; 'cudatrace doctor' says how to get access", CT_DEVICE_PATH,
 				   strerror(errno));

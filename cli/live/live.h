@@ -56,6 +56,7 @@ struct ct_live_call {
 	uint32_t pid;
 	bool     timed, failed;
 	uint64_t ns;		/* where timed */
+	uint64_t bytes;		/* that it copied, allocated or the like; 0: none, or not known */
 };
 
 /* Who gets calls.  Each returns 0 or a negative errno; -EPIPE ends without an error. */

@@ -22,19 +22,21 @@
 #include "base/keyed.h"
 #include "live/follow.h"
 #include "live/live.h"
+#include "live/programs.h"
 #include "live/stuck.h"
 #include "view/term.h"
 
 #define TOP_ROWS	4096	/* functions of processes that are told apart */
 #define TOP_NAME	64
 #define TOP_STUCK	3	/* collectives that are shown */
-#define TOP_WIDE	112	/* columns of a view with all that is known */
+#define TOP_WIDE	112	/* columns of a view with nearly all that is known */
+#define TOP_WIDEST	132	/* ... with bytes, too */
 
 struct entry {
 	uint64_t key;		/* of the next two */
 	uint32_t pid;
 	char name[TOP_NAME];
-	uint64_t calls, failed, now_calls, now_ns;	/* now: since the last view */
+	uint64_t calls, failed, bytes, now_calls, now_ns;	/* now: since the last view */
 	bool here;		/* called just now, so by a process of this machine */
 	bool gpu;		/* no call: what the GPU did */
 	struct ct_histogram durations;
@@ -45,6 +47,8 @@ struct top {
 	FILE *out;
 	CT_KEYED(struct entry) entries;
 	struct ct_processes processes;		/* names, from the trace or from /proc */
+	struct ct_programs programs;
+	const char *dir;			/* NULL: none */
 	struct ct_stuck stuck;			/* collectives that wait for a rank */
 	bool over;				/* the recording ended: time does not go on */
 	uint64_t others;			/* calls beyond TOP_ROWS */
@@ -88,7 +92,11 @@ static int top_count(struct top *top, const struct ct_live_call *call, bool here
 	const struct ct_top_options *o = top->options;
 	struct entry *e;
 
-	if ((o->pid && o->pid != call->pid) || (o->names && fnmatch(o->names, call->name, 0)))
+	if (o->pid && o->pid != call->pid)
+		return 0;
+	if (!gpu && ct_programs_call(&top->programs, call->pid, here, call->failed, call->timed ? call->ns : 0))
+		return -ENOMEM;
+	if (o->names && fnmatch(o->names, call->name, 0))
 		return 0;
 	e = top_entry(top, call->pid, call->name);
 	if (!e) {
@@ -100,6 +108,7 @@ static int top_count(struct top *top, const struct ct_live_call *call, bool here
 	e->calls++;
 	e->now_calls++;
 	e->failed += call->failed;
+	e->bytes += call->bytes;
 	if (!call->timed)
 		return 0;
 	e->now_ns += call->ns;
@@ -115,6 +124,7 @@ static int top_call(void *arg, const struct ct_live_call *call)
 
 const char *const ct_top_sort_word[CT_TOP_SORTS] = {
 	[CT_TOP_TIME] = "time", [CT_TOP_CALLS] = "calls", [CT_TOP_P99] = "p99", [CT_TOP_FAILED] = "failed",
+	[CT_TOP_BYTES] = "bytes",
 };
 
 /* What is compared first, second and third. */
@@ -134,6 +144,9 @@ static void top_figures(struct entry *e, enum ct_top_sort sort, uint64_t f[3])
 	case CT_TOP_FAILED:
 		f[0] = e->failed;
 		break;
+	case CT_TOP_BYTES:
+		f[0] = e->bytes;
+		break;
 	default:
 		break;
 	}
@@ -151,21 +164,22 @@ static int top_compare(const void *a, const void *b, void *sort)
 	return 0;
 }
 
-static unsigned int top_rows(const struct top *top)
+/* How many functions there is room for, below @lines of the view. */
+static unsigned int top_rows(const struct top *top, unsigned int lines)
 {
 	struct winsize size;
 
 	if (top->options->rows)
 		return top->options->rows;
-	if (top->terminal && !ioctl(fileno(top->out), TIOCGWINSZ, &size) && size.ws_row > 6)
-		return size.ws_row - 4;
+	if (top->terminal && !ioctl(fileno(top->out), TIOCGWINSZ, &size) && size.ws_row > lines + 3)
+		return size.ws_row - lines - 2;
 	return 20;
 }
 
 /* All columns, or what fits a narrow terminal. */
 static void top_print_row(struct top *top, struct entry *e, double seconds, unsigned int width)
 {
-	char process[64], name[96], text[5][CT_TERM_TEXT];
+	char process[64], name[96], text[6][CT_TERM_TEXT];
 	double calls = seconds > 0 ? e->now_calls / seconds : 0;
 	double share = seconds > 0 ? e->now_ns / 1e7 / seconds : 0;
 	struct ct_histogram *h = &e->durations;
@@ -183,25 +197,39 @@ static void top_print_row(struct top *top, struct entry *e, double seconds, unsi
 		fprintf(top->out, "%-12s %7u %8.0f %5.1f %9s %9s %s\n", process, e->pid, calls, share, text[0],
 			text[2], ct_term_clean(name, sizeof(name), e->name, width > 66 ? width - 56 : 10));
 	else
-		fprintf(top->out, "%-15s %8u %9.0f %6.1f %10s %9s %9s %9s %6s %s\n", process, e->pid, calls,
-			share, text[3], text[0], text[1], text[2], text[4],
-			ct_term_clean(name, sizeof(name), e->name, width - 91));
+		fprintf(top->out, "%-15s %8u %9.0f %6.1f %10s %9s %9s %9s %6s %*s%s\n", process, e->pid, calls,
+			share, text[3], text[0], text[1], text[2], text[4], width < TOP_WIDEST ? 0 : 12,
+			width < TOP_WIDEST ? "" : e->bytes ? strcat(ct_term_bytes(text[5], e->bytes), " ") : "- ",
+			ct_term_clean(name, sizeof(name), e->name, width - (width < TOP_WIDEST ? 91 : 103)));
 }
 
-/* Which collectives wait for a rank for too long. */
-static void top_stuck(struct top *top, unsigned int width)
+/* Which collectives wait for a rank for too long.  Return: lines. */
+static unsigned int top_stuck(struct top *top, unsigned int width)
 {
 	uint64_t now = top->over || ct_now_ns() < top->now ? top->now : ct_now_ns();
+	unsigned int i = 0;
 	char text[256];
 
-	for (unsigned int i = 0; i < TOP_STUCK && ct_stuck_find(&top->stuck, i, now, top->options->stuck * 1e9, text, sizeof(text)); i++)
+	for (; i < TOP_STUCK && ct_stuck_find(&top->stuck, i, now, top->options->stuck * 1e9, text, sizeof(text)); i++)
 		fprintf(top->out, "STUCK: %.*s\n", width > 20 ? (int)width - 7 : 20, text);
+	return i;
+}
+
+/* The processes, above their functions.  Return: lines. */
+static unsigned int top_programs(struct top *top, unsigned int width, double seconds)
+{
+	const struct ct_programs_view view = {
+		.out = top->out, .width = width, .seconds = seconds, .dir = top->dir, .machine = !top->over, .pid = top->options->pid,
+		.by_calls = top->sort == CT_TOP_CALLS, .by_failed = top->sort == CT_TOP_FAILED,
+	};
+
+	return ct_programs_print(&top->programs, &top->processes, &view);
 }
 
 static int top_view(struct top *top)
 {
 	struct entry **list = malloc((top->entries.count + 1) * sizeof(*list));
-	unsigned int rows = top_rows(top), width = ct_term_width(top->out, 120);
+	unsigned int rows, width = ct_term_width(top->out, 120);
 	double seconds;
 	char calls[CT_TERM_TEXT], time[CT_TERM_TEXT];
 	uint64_t now = 0;
@@ -223,13 +251,14 @@ static int top_view(struct top *top)
 		ct_term_count(calls, seconds > 0 ? now / seconds : 0), top->entries.count,
 		top->entries.count == 1 ? "" : "s", top->others ? ", more are not shown" : "",
 		top->sort == CT_TOP_TIME ? "" : "  by ", top->sort == CT_TOP_TIME ? "" : ct_top_sort_word[top->sort]);
-	top_stuck(top, width);
+	rows = 1 + top_stuck(top, width);
+	rows = top_rows(top, rows + top_programs(top, width, seconds) + 1);
 	if (width < TOP_WIDE)
 		fprintf(top->out, "%-12s %7s %8s %5s %9s %9s %s\n", "PROCESS", "PID", "CALLS/s", "TIME%",
 			"P50", "P99", "NAME");
 	else
-		fprintf(top->out, "%-15s %8s %9s %6s %10s %9s %9s %9s %6s %s\n", "PROCESS", "PID", "CALLS/s",
-			"TIME%", "CALLS", "P50", "P95", "P99", "FAILED", "NAME");
+		fprintf(top->out, "%-15s %8s %9s %6s %10s %9s %9s %9s %6s %s%s\n", "PROCESS", "PID", "CALLS/s",
+			"TIME%", "CALLS", "P50", "P95", "P99", "FAILED", width < TOP_WIDEST ? "" : "      BYTES ", "NAME");
 	for (unsigned int i = 0; i < top->entries.count && i < rows; i++)
 		top_print_row(top, list[i], seconds, width);
 	if (!top->terminal)
@@ -296,9 +325,9 @@ static int top_idle(void *arg)
 	return !top->frozen && ct_now_ns() - top->shown >= top->options->delay * 1e9 ? top_view(top) : 0;
 }
 
-static void top_open(struct top *top, const struct ct_top_options *options, FILE *out)
+static void top_open(struct top *top, const char *dir, const struct ct_top_options *options, FILE *out)
 {
-	*top = (struct top){ .options = options, .out = out, .terminal = !options->batch && isatty(fileno(out)), .sort = options->sort };
+	*top = (struct top){ .options = options, .out = out, .dir = dir, .terminal = !options->batch && isatty(fileno(out)), .sort = options->sort };
 	top->began = top->last = top->shown = ct_now_ns();
 	top_keys_begin(top);
 }
@@ -311,6 +340,7 @@ static void top_close(struct top *top)
 		ct_histogram_free(&top->entries.list[i].durations);
 	ct_keyed_free(&top->entries);
 	ct_processes_free(&top->processes);
+	ct_programs_free(&top->programs);
 	ct_stuck_free(&top->stuck);
 }
 
@@ -332,7 +362,8 @@ static int top_record(void *arg, const struct ct_registry *reg, const struct ct_
 		top->now = r->end;
 	if (old && top->options->only_new)
 		top->began = top->last = top->now;
-	if (ct_processes_record(&top->processes, r) || ct_stuck_record(&top->stuck, r))
+	if (ct_processes_record(&top->processes, r) || ct_stuck_record(&top->stuck, r) ||
+	    ct_programs_record(&top->programs, r))
 		return -ENOMEM;
 	if (!r->class->call || (r->flags & CT_F_BEGIN) || r->class->category == CT_CAT_SWITCH ||
 	    (old && top->options->only_new))
@@ -340,6 +371,7 @@ static int top_record(void *arg, const struct ct_registry *reg, const struct ct_
 	call.timed = !(r->flags & (CT_F_INSTANT | CT_F_ABANDONED));
 	call.ns = r->duration;
 	call.failed = ct_record_failed(r);
+	call.bytes = call.failed ? 0 : ct_record_quick(r, CT_QUICK_SIZE);
 	return top_count(top, &call, !old, gpu);
 }
 
@@ -356,11 +388,12 @@ int ct_top_follow(const char *dir, const struct ct_top_options *options, FILE *o
 	struct ct_follow_sink sink = { &top, top_record, top_follow_idle };
 	int rc;
 
-	top_open(&top, options, out);
+	top_open(&top, dir, options, out);
 	rc = ct_follow(dir, &sink, stop, err);
 	/* The last view has all, at the rates of the whole recording. */
 	top.last = top.began;
 	top.over = true;
+	ct_programs_whole(&top.programs);
 	for (unsigned int i = 0; i < top.entries.count; i++) {
 		top.entries.list[i].now_calls = top.entries.list[i].calls;
 		top.entries.list[i].now_ns = top.entries.list[i].durations.total;
@@ -380,7 +413,7 @@ int ct_top_device(int fd, const struct ct_top_options *options, FILE *out, const
 	struct ct_live_sink sink = { &top, top_call, top_idle };
 	int rc = 0;
 
-	top_open(&top, options, out);
+	top_open(&top, NULL, options, out);
 	while (!rc && !*stop && !(options->views && top.views >= options->views) && !ferror(out)) {
 		struct pollfd p = { .fd = fd, .events = POLLIN };
 
@@ -391,4 +424,32 @@ int ct_top_device(int fd, const struct ct_top_options *options, FILE *out, const
 	}
 	top_close(&top);
 	return rc;
+}
+
+/* ------------------------------------------------------------- the machine --- */
+
+int ct_top_machine(const struct ct_top_options *options, FILE *out, const volatile bool *stop)
+{
+	struct top top;
+
+	top_open(&top, NULL, options, out);
+	while (!*stop && !ferror(out)) {
+		unsigned int width = ct_term_width(out, 120);
+
+		if (top_key_pressed(&top))
+			break;
+		if (!top.frozen && (!top.views || ct_now_ns() - top.shown >= options->delay * 1e9)) {
+			fprintf(out, "%scudatrace top  which programs use libcuda; their calls: cudatrace top DIR\n", top.terminal ? "\033[H\033[J" : "");
+			top_programs(&top, width, 0);
+			if (!top.terminal)
+				fputc('\n', out);
+			top.shown = ct_now_ns();
+			top.views++;
+			if (fflush(out) || top.views == options->views)
+				break;
+		}
+		poll(NULL, 0, 50);
+	}
+	top_close(&top);
+	return 0;
 }

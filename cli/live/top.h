@@ -9,9 +9,9 @@
 
 #include "base/error.h"
 
-enum ct_top_sort { CT_TOP_TIME, CT_TOP_CALLS, CT_TOP_P99, CT_TOP_FAILED, CT_TOP_SORTS };
+enum ct_top_sort { CT_TOP_TIME, CT_TOP_CALLS, CT_TOP_P99, CT_TOP_FAILED, CT_TOP_BYTES, CT_TOP_SORTS };
 
-/* "time", "calls", "p99", "failed" */
+/* "time", "calls", "p99", "failed", "bytes" */
 extern const char *const ct_top_sort_word[CT_TOP_SORTS];
 
 struct ct_top_options {
@@ -29,6 +29,9 @@ struct ct_top_options {
 /* Of directory @dir, until its trace is finished. */
 int ct_top_follow(const char *dir, const struct ct_top_options *options, FILE *out,
 		  const volatile bool *stop, struct ct_error *err);
+
+/* Without either: which processes of this machine use libcuda, and what records them. */
+int ct_top_machine(const struct ct_top_options *options, FILE *out, const volatile bool *stop);
 
 /* Of all processes, by /dev/cudatrace, which @fd is open for (without blocking). */
 int ct_top_device(int fd, const struct ct_top_options *options, FILE *out, const volatile bool *stop,

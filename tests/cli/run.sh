@@ -366,10 +366,10 @@ t_top()
 {
 	COLUMNS=140 "$ct" top --views 1 -n 1000 "$t" >"$work/top.txt" 2>/dev/null
 	ok $? "top"
-	is "$(awk '$NF == "cuLaunchKernel" { print $5, $(NF - 1) }' "$work/top.txt")" \
+	is "$(awk '$NF == "cuLaunchKernel" { print $5, $(NF - 2) }' "$work/top.txt")" \
 		"$(jq -s -r '[.[] | select(.name == "cuLaunchKernel" and .phase != "B")] | "\(length) \(map(select(.result_code != 0)) | length)"' "$j")" \
 		"top: calls and failures of a function"
-	is "$(awk 'NR > 2 { gsub(",", "", $5); sum += $5 } END { print sum }' "$work/top.txt")" \
+	is "$(awk 'on { gsub(",", "", $5); sum += $5 } / TIME% / { on = 1 } END { print sum }' "$work/top.txt")" \
 		"$(jq -s '[.[] | select(.op_id and .phase != "B" and .type != "switch")] | length' "$j")" "top: all calls"
 	COLUMNS=80 "$ct" top -n 3 "$t" 2>/dev/null >"$work/top80.txt"
 	is "$(awk 'length > 80' "$work/top80.txt")" "" "top: in 80 columns"
@@ -381,9 +381,17 @@ t_top()
 	is "$(awk -v RS= 'END { print }' "$work/top.txt")" "$(awk -v RS= 'END { print }' "$work/top.whole")" \
 		"top: the last view of $(grep -c '^cudatrace top' "$work/top.txt")"
 	"$plain" top --batch --views 1 --sort p99 -n 3 "$(trace gpt2)" 2>/dev/null >"$work/top.p99"
-	is "$(head -n 1 "$work/top.p99" | grep -c 'by p99$') $(sed -n '3,5p' "$work/top.p99" | awk '{ print $2 }' | sort -u)" "1 $(awk 'NR == 3 { print $2 }' "$work/top.p99")" "top --sort p99"
-	is "$("$plain" top -n 1000 --filter 'cuMem*' "$(trace gpt2)" 2>/dev/null | sed 1,2d | awk 'NF { print $NF }' | grep -vc '^cuMem')" 0 "top --filter: these functions alone"
+	is "$(head -n 1 "$work/top.p99" | grep -c 'by p99$') $(sed -n '5,7p' "$work/top.p99" | awk '{ print $2 }' | sort -u)" "1 $(awk 'NR == 5 { print $2 }' "$work/top.p99")" "top --sort p99"
+	is "$("$plain" top -n 1000 --filter 'cuMem*' "$(trace gpt2)" 2>/dev/null | sed '1,/ TIME% /d' | awk 'NF { print $NF }' | grep -vc '^cuMem')" 0 "top --filter: these functions alone"
 	is "$("$plain" top -n 1000 --pid 1 "$(trace gpt2)" 2>/dev/null | sed -n 's/.*  \([0-9]*\) functions.*/\1/p')" 0 "top --pid: this process alone"
+	# What the process copied, allocated and did not free, and how many calls failed: the summary has the same.
+	COLUMNS=140 "$plain" top -n 1 --sort bytes "$(trace gpt2)" 2>/dev/null >"$work/top.bytes"
+	"$plain" report "$(trace gpt2)" 2>/dev/null >"$work/top.summary"
+	is "$(awk 'NR == 3 { print $4, $7, $8 }' "$work/top.bytes")" "$(awk '/^  API calls/ { failed = $4 } /^  memory allocations/ { print failed, $4, $5 }' "$work/top.summary")" \
+		"top: failed calls and memory of a process" || cat "$work/top.bytes"
+	is "$(awk 'NR == 1 { seconds = $3 } NR == 3 { printf "%.0f\n", $5 * seconds / 10 }' "$work/top.bytes")" "$(awk '/^  transfers/ { printf "%.0f\n", $3 / 10 }' "$work/top.summary")" \
+		"top: bytes that it copies a second" || cat "$work/top.bytes"
+	is "$(awk 'NR == 5 { print $(NF - 2), $(NF - 1), $NF }' "$work/top.bytes")" "$(awk '/^  memory allocations/ { print $4, $5 }' "$work/top.summary") cuMemAlloc" "top --sort bytes"
 	"$plain" top --sort size "$(trace gpt2)" >/dev/null 2>&1
 	is $? 64 "top --sort of no known column"
 	is "$("$plain" top --new "$(trace gpt2)" 2>/dev/null | sed -n 's/.*  \([0-9]*\) functions.*/\1/p')" 0 "top --new of a recording that is over"

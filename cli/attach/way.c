@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See way.h.  A process says what it likes in its paths: they are for people only. */
+#include "attach/way.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/proc.h"
+#include "userlib/include/cudatrace/attach.h"
+
+#define OPEN_FILE	"/.open-"	/* of a thread, in the trace directory, while it is recorded */
+
+static bool way_is(const char *path, const char *start) { return !strncmp(path, start, strlen(start)); }
+
+void ct_way_of(pid_t pid, struct ct_way *w)
+{
+	FILE *maps = ct_proc_maps(pid);
+	struct ct_proc_mapping m;
+
+	*w = (struct ct_way){ .how = maps ? CT_WAY_NONE : CT_WAY_UNKNOWN };
+	while (maps && ct_proc_next_mapping(maps, &m)) {
+		const char *file = ct_proc_file(m.path), *open = strstr(m.path, OPEN_FILE);
+		enum ct_way_how how = way_is(m.path, CT_STANDBY_PREFIX) ? CT_WAY_STANDBY :
+				      way_is(m.path, "/memfd:libcudatrace-") ? CT_WAY_ATTACHED :
+				      way_is(file, "libcudatrace.so") ? CT_WAY_PRELOADED : CT_WAY_NONE;
+
+		/* One that stands by has the library as a preloaded one. */
+		if (w->how == CT_WAY_NONE || how == CT_WAY_STANDBY)
+			w->how = how;
+		w->cuda |= way_is(file, "libcuda.so");
+		if (open && !*w->dir)
+			snprintf(w->dir, sizeof(w->dir), "%.*s", (int)(open - m.path), m.path);
+	}
+	if (maps)
+		fclose(maps);
+}
