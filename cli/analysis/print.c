@@ -351,7 +351,7 @@ static void print_steady_note(const struct job *j, const struct ct_phases *phase
 
 		if (pid && p->pid != pid)
 			continue;
-		without += !s && p->launching_count;
+		without += !s && p->works;
 		if (!s || count++ >= PRINT_PROCESSES)
 			continue;
 		used += snprintf(text + used, size - used, "%s process %u: from %s to %s", count > 1 ? "," : "The steady state of",

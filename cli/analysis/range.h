@@ -27,7 +27,7 @@ bool ct_range_needs_phases(const char *text);
  *	"iteration:12" (from 1).  A time is in ms ("12.5"), or as tables and pages show it:
  *	"1,234.567 ms", "1.2 s", "300 us"
  * @phases: of the trace; may be NULL if ct_range_needs_phases() says no
- * @pid: the process whose stages and iterations are meant, 0: the one that launches most
+ * @pid: the process whose stages and iterations are meant, 0: the main one of the phases
  * @end: the end of the stage or iteration is meant, not its begin
  * @ns: set to the moment, as records have it
  *

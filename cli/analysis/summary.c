@@ -184,7 +184,7 @@ static void summary_stage(struct ct_page *page, const struct ct_process_phases *
 			    ct_term_ns(text, wall), all ? 100.0 * wall / all : 0,
 			    100.0 * ns[first] / wall, summary_word(first), more);
 	else
-		ct_page_add(page, "  %-12s %14s  %5.1f %%   (no launches)", ct_stage_word[span->stage],
+		ct_page_add(page, "  %-12s %14s  %5.1f %%   (no work for the GPU)", ct_stage_word[span->stage],
 			    ct_term_ns(text, wall), all ? 100.0 * wall / all : 0);
 }
 
@@ -229,7 +229,7 @@ static int summary_stages(const struct ct_analysis *a, struct ct_page *page, uns
 	for (unsigned int i = 0; i < a->phases->processes_count; i++)
 		others += i != process && a->phases->processes[i].stages_count;
 	ct_page_head(page, "STAGES of %s%s", ct_processes_name(a->processes, p->pid, name, sizeof(name)),
-		    others ? "" : ct_account_turns(account) > 1 ? ", where the time of its launching threads went" :
+		    others || !account->launching ? "" : ct_account_turns(account) > 1 ? ", where the time of its launching threads went" :
 		    ", where the time of its launching thread went");
 	for (unsigned int i = 0; i < p->stages_count; i++)
 		summary_stage(page, p, &p->stages[i], account);

@@ -88,6 +88,7 @@ struct shares {
 	double ranks;		/* it only waited for other ranks */
 	double queued;		/* it was idle although it had work: not for want of the host */
 	uint64_t syncs;
+	bool only_copies;	/* no launch, and more copies than sets */
 };
 
 /* Of the time in which the GPU worked: copies, in %.  Where both overlap, of the sum of both. */
@@ -115,6 +116,7 @@ static struct shares verdict_shares(const struct ct_verdict *v)
 		.app = verdict_account(v, CT_ACCOUNT_APP),
 		.idle = verdict_idle(v, v->idle->stages),
 	};
+	uint64_t launches = 0, copies = 0, sets = 0;
 
 	s.most_idle = s.idle + verdict_idle(v, v->idle->submitting_ns);
 	if (v->busy && verdict_wall(v)) {
@@ -125,7 +127,17 @@ static struct shares verdict_shares(const struct ct_verdict *v)
 		s.copying = verdict_copying(v->busy);
 		s.queued = 100.0 * v->queued / verdict_wall(v);
 	}
-	s.syncs = v->account->stages[CT_STAGE_STEADY].syncs + v->account->stages[CT_STAGE_EXECUTION].syncs;
+	for (unsigned int i = 0; i < CT_STAGE_COUNT; i++) {
+		const struct ct_stage_account *stage = &v->account->stages[i];
+
+		if (!ct_stage_is_main(i))
+			continue;
+		s.syncs += stage->syncs;
+		launches += stage->launches;
+		copies += stage->copies - stage->sets;
+		sets += stage->sets;
+	}
+	s.only_copies = !launches && copies > sets;
 	return s;
 }
 
@@ -141,7 +153,7 @@ static enum ct_limit verdict_limit(const struct ct_verdict *v, const struct shar
 	if (s->ranks >= SOME && s->ranks > 100 - s->busy - s->ranks)
 		return CT_LIMIT_RANKS;
 	if (!v->busy && s->wait >= MOST && s->most_idle < LITTLE)
-		return CT_LIMIT_GPU;
+		return s->only_copies ? CT_LIMIT_TRANSFERS : CT_LIMIT_GPU;
 	if (s->off >= MUCH)
 		return CT_LIMIT_OFF_CPU;
 	if (s->ranks >= SOME && s->ranks > s->app)
@@ -263,10 +275,10 @@ enum ct_limit ct_verdict_steady(const struct ct_verdict *v, char *buf, size_t si
 	uint32_t iterations = v->process->iterations_count - ct_phases_warmup(v->process);
 	unsigned int threads = ct_account_turns(v->account);
 	struct ct_coverage covered;
-	char what[200], why[160], parts[400], idle[160] = "", turns[200] = "", who[48], ns[CT_TERM_TEXT], n[CT_TERM_TEXT],
+	char what[200], why[200], parts[400], idle[160] = "", turns[200] = "", who[48], ns[CT_TERM_TEXT], n[CT_TERM_TEXT],
 	     all[CT_TERM_TEXT], ranks[80] = "";
 
-	if (!verdict_wall(v) || !v->process->launching_count) {
+	if (!verdict_wall(v) || !v->process->works) {
 		snprintf(buf, size, "The process gave the GPU no work.");
 		return CT_LIMIT_UNKNOWN;
 	}
@@ -283,7 +295,7 @@ enum ct_limit ct_verdict_steady(const struct ct_verdict *v, char *buf, size_t si
 		snprintf(what, sizeof(what), "execution, %s without a repeating pattern",
 			 ct_term_ns(ns, verdict_wall(v)));
 	if (limit == CT_LIMIT_UNKNOWN)
-		snprintf(why, sizeof(why), "what limits it is not known%s", !v->account->launching ? ": no thread launches" :
+		snprintf(why, sizeof(why), "what limits it is not known%s", !v->account->launching ? ": no call that gives the GPU work was recorded" :
 			 ", since it hardly ever synchronises");
 	else
 		snprintf(why, sizeof(why), "limited by %s", ct_limit_word(limit));

@@ -265,7 +265,7 @@ static bool findings_works(const struct ct_process_phases *p)
 {
 	uint64_t begin, end;
 
-	return ct_phases_main(p, &begin, &end) && p->launching_count;
+	return ct_phases_main(p, &begin, &end) && p->works;
 }
 
 /* Has any process a steady state? */

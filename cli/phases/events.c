@@ -30,6 +30,7 @@ enum ct_happening_kind ct_happening_kind(const struct ct_class *c)
 	return ct_class_is(c, CT_IS_CONTEXT) ? CT_HAP_CONTEXT :
 	       ct_class_is(c, CT_IS_LOAD) ? CT_HAP_MODULE :
 	       ct_class_is(c, CT_IS_ALLOC) ? CT_HAP_ALLOC :
+	       ct_class_is(c, CT_IS_SET) ? CT_HAP_SET :
 	       ct_class_is(c, CT_IS_COPY) ? CT_HAP_COPY :
 	       ct_class_is(c, CT_IS_KERNEL_LAUNCH) ? CT_HAP_LAUNCH :
 	       ct_class_is(c, CT_IS_GRAPH_LAUNCH) ? CT_HAP_GRAPH :
@@ -259,10 +260,12 @@ static int events_add(struct ct_happenings *h, const struct ct_record *r,
 		uint64_t end = events_since_start(h->trace, r->end);
 		uint64_t begin = events_since_start(h->trace, ct_record_begin(r));
 
-		if (kind >= CT_HAP_COPY && kind <= CT_HAP_GRAPH)
+		e.kind = kind;
+		if (kind >= CT_HAP_SET && kind <= CT_HAP_GRAPH)
 			t->last_end = end > t->last_end ? end : t->last_end;
 		t->partial = true;
-		t->launches_more += kind == CT_HAP_LAUNCH || kind == CT_HAP_GRAPH;
+		t->launches_more += ct_happening_launch(&e);
+		t->works_more += ct_happening_work(&e);
 		t->kept_until = begin < t->kept_until ? begin : t->kept_until;
 		return 0;
 	}

@@ -19,6 +19,7 @@ enum ct_happening_kind {
 	CT_HAP_CONTEXT,		/* a context is made */
 	CT_HAP_MODULE,		/* code is loaded */
 	CT_HAP_ALLOC,
+	CT_HAP_SET,		/* memory of the GPU is set */
 	CT_HAP_COPY,		/* sig: bytes; flags: CT_COPY_* */
 	CT_HAP_WAIT,		/* sig: class id */
 	CT_HAP_LAUNCH,		/* sig: 20 bits of name and block, 12 bits of grid */
@@ -50,10 +51,10 @@ static inline bool ct_happening_launch(const struct ct_happening *h)
 	return h->kind == CT_HAP_LAUNCH || h->kind == CT_HAP_GRAPH;
 }
 
-/* It gives the GPU work. */
+/* It gives the GPU work: its class is of CT_IS_WORK. */
 static inline bool ct_happening_work(const struct ct_happening *h)
 {
-	return ct_happening_launch(h) || h->kind == CT_HAP_COPY;
+	return ct_happening_launch(h) || h->kind == CT_HAP_COPY || h->kind == CT_HAP_SET;
 }
 
 /* The thread waited for the GPU. */
@@ -76,11 +77,11 @@ struct ct_phase_thread {
 	uint32_t stream;	/* the last one that it was seen in */
 	uint64_t first_call;	/* of this image: ns after the begin */
 	uint32_t first_call_at;	/* its index in the list */
-	uint64_t last_end;	/* of a launch, copy or wait */
+	uint64_t last_end;	/* of a launch, copy, set or wait */
 	uint64_t last_use;	/* a context, code or memory: the end of the last call for it */
 	uint64_t kept_until;	/* what began before is complete */
 	bool     partial;	/* it has more, which were not kept */
-	uint32_t launches_more;	/* among these */
+	uint32_t launches_more, works_more;	/* among these: launches; whatever gives the GPU work */
 	bool     in_cpu_streams;
 };
 

@@ -269,6 +269,7 @@ static int find_slices(struct ct_phase_work *w, const struct ct_happenings *h,
 				s->launches++;
 				w->weight += ct_launch_weight(e);
 			}
+			s->works += ct_happening_work(e);
 			if ((ct_happening_work(e) || ct_happening_wait(e)) &&
 			    ct_happening_end(e) > w->last_end)
 				w->last_end = ct_happening_end(e);
@@ -279,19 +280,12 @@ static int find_slices(struct ct_phase_work *w, const struct ct_happenings *h,
 			last_use = t->last_use;
 		w->partial |= t->partial;
 		w->launches_more += t->launches_more;
+		w->works += s->works + t->works_more;
 		w->kept_until = t->kept_until < w->kept_until ? t->kept_until : w->kept_until;
 		w->slices_count++;
 	}
 	w->last_end = w->last_end ? : last_use;
 	return find_launches(w);
-}
-
-static bool find_gives_work(const struct ct_thread_events *s)
-{
-	for (uint32_t i = 0; i < s->count; i++)
-		if (ct_happening_work(&s->list[i]))
-			return true;
-	return false;
 }
 
 /* The threads that give the GPU work. */
@@ -303,7 +297,7 @@ static int find_launching(const struct ct_phase_work *w)
 	if (!p->launching)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < w->slices_count; i++)
-		if (find_gives_work(&w->slices[i]))
+		if (w->slices[i].works || w->slices[i].thread->works_more)
 			p->launching[p->launching_count++] = w->slices[i].thread->tid;
 	if (!p->launching_count && p->iterations_count)
 		p->launching[p->launching_count++] = p->tid;
@@ -327,7 +321,7 @@ static void find_absolute(struct ct_process_phases *p, uint64_t base)
 
 static int find_process(struct ct_process_phases *p, const struct find_image *image,
 			  const struct ct_happenings *h, const uint32_t *threads, uint32_t count,
-			  uint64_t *weight)
+			  uint64_t *weight, uint64_t *works)
 {
 	struct ct_phase_work w = {
 		.happenings = h, .process = p, .from = image->from, .to = image->to,
@@ -353,7 +347,9 @@ static int find_process(struct ct_process_phases *p, const struct find_image *im
 	if (!rc)
 		rc = find_launching(&w);
 	find_absolute(p, h->trace->reg.start);
+	p->works = w.works || w.gpu_last;
 	*weight = w.weight;
+	*works = w.works;
 	free(w.slices);
 	free(w.launches);
 	return rc;
@@ -377,7 +373,7 @@ static int find_fill(struct ct_phases *phases, const struct find_images *images,
 {
 	struct find_thread_of *of = calloc(h->threads_count + 1ul, sizeof(*of));
 	uint32_t *threads = calloc(h->threads_count + 1ul, sizeof(*threads));
-	uint64_t weight, most = 0, main_begin = 0;
+	uint64_t weight, works, most = 0, most_works = 0, main_begin = 0;
 	uint32_t main_pid = 0, k = 0, first;
 	int rc = of && threads ? 0 : -ENOMEM;
 
@@ -398,9 +394,10 @@ static int find_fill(struct ct_phases *phases, const struct find_images *images,
 		for (first = k; first < h->threads_count && of[first].pid == image->pid; )
 			first++;
 		phases->processes_count++;
-		rc = find_process(p, image, h, threads + k, first - k, &weight);
-		if (weight > most) {
+		rc = find_process(p, image, h, threads + k, first - k, &weight, &works);
+		if (weight > most || (weight == most && works > most_works)) {
 			most = weight;
+			most_works = works;
 			main_pid = p->pid;
 			main_begin = p->begin;
 		}
@@ -411,7 +408,7 @@ static int find_fill(struct ct_phases *phases, const struct find_images *images,
 		return rc;
 	qsort(phases->processes, phases->processes_count, sizeof(*phases->processes),
 	      find_begin_order);
-	for (unsigned int i = 0; i < phases->processes_count && most; i++)
+	for (unsigned int i = 0; i < phases->processes_count && most_works; i++)
 		if (phases->processes[i].pid == main_pid &&
 		    phases->processes[i].begin == main_begin)
 			phases->main = i;

@@ -52,6 +52,7 @@ struct ct_process_phases {
 	uint32_t generation;		/* pids are used again: 0 for the first process of this pid */
 	uint64_t begin, end;		/* ns: its first and last moment in the trace */
 	bool     calls;			/* it called libcuda; otherwise it has no stages */
+	bool     works;			/* it gave the GPU work, by its calls (CT_IS_WORK) or by the GPU's records */
 	struct ct_stage_span stages[CT_STAGE_COUNT];
 	unsigned int stages_count;
 	uint32_t tid;			/* the thread whose calls make the iterations */
@@ -69,7 +70,7 @@ struct ct_phases {
 	struct ct_process_phases *processes;	/* by begin */
 	unsigned int processes_count;
 	unsigned int *by_pid;	/* indices of processes, by pid and begin */
-	int main;		/* the process with the most launches, -1: nothing was launched */
+	int main;		/* the process with the most launches, without any most copies and sets; -1: no work was given */
 };
 
 /* 0 or -ENOMEM.  Free also after an error. */

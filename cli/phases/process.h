@@ -14,7 +14,7 @@ struct ct_thread_events {
 	const struct ct_phase_thread *thread;
 	const struct ct_happening *list;
 	uint32_t count;
-	uint32_t launches;
+	uint32_t launches, works;	/* works: whatever gives the GPU work */
 };
 
 struct ct_phase_work {
@@ -27,7 +27,8 @@ struct ct_phase_work {
 	uint32_t launches_count;
 	uint32_t launches_more;		/* those that were not kept */
 	uint64_t weight;		/* of all launches, see ct_launch_weight() */
-	uint64_t last_end;		/* of its last launch, copy or wait; without any, of its last use of the GPU */
+	uint64_t works;			/* calls that gave the GPU work */
+	uint64_t last_end;		/* of its last launch, copy, set or wait; without any, of its last use of the GPU */
 	uint64_t gpu_first, gpu_last;	/* the GPU worked for it, by its records; 0, 0: none is there */
 	uint64_t kept_until;		/* what began before is known of all threads */
 	bool partial;			/* not everything was kept */

@@ -37,8 +37,7 @@ static void stages_max(uint64_t *max, uint64_t value)
 
 static bool stages_uses(const struct ct_happening *h)
 {
-	return h->kind == CT_HAP_MODULE || h->kind == CT_HAP_ALLOC || h->kind == CT_HAP_COPY ||
-	       ct_happening_launch(h);
+	return h->kind == CT_HAP_MODULE || h->kind == CT_HAP_ALLOC || ct_happening_work(h);
 }
 
 /*

@@ -268,8 +268,8 @@ t_diff()
 	ok $? "diff: memory that is released while it is mapped is still there"
 
 	# One process of each is compared.
-	"$plain" diff "$(trace processes)" "$(trace train)" 2>/dev/null | grep -A20 '^WALL' | grep 'launches most' >"$work/others"
-	is "$(cat "$work/others")" "  A: only of process 915, which launches most; 2 more called libcuda." "processes that are left out are told"
+	"$plain" diff "$(trace processes)" "$(trace train)" 2>/dev/null | grep -A20 '^WALL' | grep 'most work' >"$work/others"
+	is "$(cat "$work/others")" "  A: only of process 915, which gives the GPU most work; 2 more called libcuda." "processes that are left out are told"
 
 	"$plain" diff "$work/steps" >/dev/null 2>"$work/err"
 	is "$?$(wc -l <"$work/err")" 641 "one trace alone"

@@ -32,6 +32,7 @@ void context(void);
 void module(void);
 void alloc(void);
 void copy(unsigned int direction, uint64_t size, bool async);
+void set(uint64_t size);
 void launch_for(uint32_t kernel, uint32_t grid, uint64_t ns);
 void launch(uint32_t kernel, uint32_t grid);
 void graph(uint64_t handle);
@@ -56,7 +57,7 @@ bool stages_fit(const struct ct_process_phases *p);
 bool iterations_fit(const struct ct_process_phases *p);
 
 /*
- * Most launches of the process, of one without any most copies, are in its steady state or its
+ * Most launches of the process, of one without any most copies and sets, are in its steady state or its
  * execution; or in the warm-up of many iterations.
  */
 bool main_holds(const struct ct_process_phases *p);

@@ -11,7 +11,7 @@
 #include "writer.h"
 
 enum {
-	GETTER = CT_CLASS_DYNAMIC, CONTEXT, MODULE, ALLOC, COPY, LAUNCH, GRAPH, WAIT, RUNTIME,
+	GETTER = CT_CLASS_DYNAMIC, CONTEXT, MODULE, ALLOC, COPY, SET, LAUNCH, GRAPH, WAIT, RUNTIME,
 };
 
 uint64_t now;
@@ -43,6 +43,7 @@ static void registry(void)
 	CLASS(MODULE, "user module load", module, "cuModuleLoadData cuModuleLoadData");
 	CLASS(ALLOC, "user memory alloc", alloc, "cuMemAlloc cuMemAlloc_v2");
 	CLASS(COPY, "user transfer copy", copy, "cuMemcpyAsync cuMemcpyAsync");
+	CLASS(SET, "user transfer set", set, "cuMemsetD8Async cuMemsetD8Async");
 	CLASS(LAUNCH, "user kernel launch", launch, "cuLaunchKernel cuLaunchKernel");
 	CLASS(GRAPH, "user graph launch", graph, "cuGraphLaunch cuGraphLaunch");
 	CLASS(WAIT, "user sync wait", handle, "cuStreamSynchronize cuStreamSynchronize");
@@ -71,12 +72,12 @@ static void record(unsigned int class, uint64_t ns, const void *fields, uint32_t
 	thread_record(&stream, (struct spec){
 		class, 0, ns ? 0 : CT_F_INSTANT, 0, now, now + ns, ++operation, thread_tid, 0 },
 		fields, len);
-	if (class == LAUNCH || class == GRAPH || class == COPY) {
+	if (class == LAUNCH || class == GRAPH || class == COPY || class == SET) {
 		if (works_count == works_room) {
 			works_room = works_room ? 2 * works_room : 4096;
 			works = realloc(works, works_room * sizeof(*works));
 		}
-		works[works_count++] = (struct work){ now, thread_pid, class != COPY };
+		works[works_count++] = (struct work){ now, thread_pid, class == LAUNCH || class == GRAPH };
 	}
 	now += ns + 500;
 }
@@ -115,6 +116,11 @@ void copy(unsigned int direction, uint64_t size, bool async)
 	struct ct_copy c = { .size = size, .direction = direction, .async = async };
 
 	record(COPY, 4000, &c, sizeof(c));
+}
+
+void set(uint64_t size)
+{
+	record(SET, 2000, &(struct ct_set){ .size = size }, sizeof(struct ct_set));
 }
 
 void launch_for(uint32_t kernel, uint32_t grid, uint64_t ns)
@@ -294,7 +300,7 @@ bool main_holds(const struct ct_process_phases *p)
 	}
 	if (2 * held >= all)
 		return true;
-	printf("# of %u %s %u are in the main stage\n", all, launches ? "launches" : "copies", held);
+	printf("# of %u %s %u are in the main stage\n", all, launches ? "launches" : "copies and sets", held);
 	return false;
 }
 

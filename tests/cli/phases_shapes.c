@@ -100,6 +100,50 @@ static void only_copies(void)
 	expect_execution("a launch after many copies", "1 launch");
 }
 
+/* Of several processes: one that initialises, one that sets memory, one that does it more often. */
+static void only_sets(void)
+{
+	const struct ct_process_phases *p;
+	uint64_t from;
+
+	begin_program("sets");
+	context();
+	alloc();
+	for (int i = 0; i < 300; i++) {
+		set(4096);
+		pause_for(1000000);
+		if (i % 10 == 9)
+			wait_gpu();
+	}
+	pause_for(20000000);
+	getter();
+	end_thread();
+	p = find();
+	ok(p->works && p->launching_count == 1 && found.main == 0, "a program that only sets memory gives the GPU work");
+	ok(stage(p, CT_STAGE_EXECUTION) && stage(p, CT_STAGE_TEARDOWN) && main_holds(p),
+	   "its execution is from its first use of the GPU to its last wait");
+	forget();
+
+	begin_program("sets-of-processes");
+	from = now;
+	context();
+	alloc();
+	end_thread();
+	for (int n = 1; n < 3; n++) {
+		now = from + n;
+		begin_thread(100 + n, 100 + n, n);
+		process("sets");
+		context();
+		for (int i = 0; i < 10 * n; i++)
+			set(4096);
+		end_thread();
+	}
+	look(trace_dir);
+	ok(found.processes_count == 3 && !found.processes[0].works && found.processes[1].works &&
+	   found.main >= 0 && found.processes[found.main].pid == 102, "the one that gave it most work is the main one");
+	forget();
+}
+
 static void one_launch(void)
 {
 	const struct ct_process_phases *p;
@@ -292,6 +336,7 @@ static void by_chance(void)
 void test_shapes(void)
 {
 	only_copies();
+	only_sets();
 	one_launch();
 	sampling();
 	two_models();

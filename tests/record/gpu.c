@@ -4,6 +4,8 @@
  * tests/sim/module.c:
  *
  *	gpu work N	N times: two launches, a set, a copy
+ *	gpu sets N	N sets, without a launch or a copy
+ *	gpu copies N	N times a set and a copy, without a launch; first a child that only calls cuInit
  *	gpu held N	work; ends when the trace has a GPU stream with records
  *	gpu threads N	four threads, N launches each of one kernel with one grid, each in a
  *			stream of its own
@@ -88,6 +90,31 @@ static void work(int n)
 		OK(cuMemcpyDtoH_v2(here, memory, 200 + i % 100));
 	}
 	OK(cuCtxSynchronize());
+}
+
+/* No launch. */
+static void transfers(int n, bool copies)
+{
+	static char here[4096];
+
+	for (int i = 0; i < n; i++) {
+		OK(cuMemsetD8_v2(memory, 1, 4096));
+		if (copies)
+			OK(cuMemcpyDtoH_v2(here, memory, 4096));
+	}
+	OK(cuCtxSynchronize());
+}
+
+/* It comes before its parent calls libcuda. */
+static void initialises(void)
+{
+	pid_t child = fork();
+
+	if (!child) {
+		OK(cuInit(0));
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
 }
 
 /* Launches into a capture, then the same ones that run. */
@@ -302,8 +329,12 @@ int main(int argc, char **argv)
 		meets();
 		return 0;
 	}
+	if (!strcmp(what, "copies"))
+		initialises();
 	start();
-	if (!strcmp(what, "threads"))
+	if (!strcmp(what, "sets") || !strcmp(what, "copies"))
+		transfers(n, *what == 'c');
+	else if (!strcmp(what, "threads"))
 		threads(n);
 	else if (!strcmp(what, "held"))
 		held(n);

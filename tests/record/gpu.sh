@@ -72,6 +72,38 @@ t_gpu_options()
 	ok $? "which is called, too" || cat "$work/chained.out"
 }
 
+# A program that sets memory, or sets and copies, gives the GPU work: no other rule says so than what a class is.
+t_gpu_transfers()
+{
+	local what option name pid
+	while read -r what option; do
+		name=transfers-$what$option
+		activity $name $option -- "$gpu" $what 300
+		is $? 0 "record $option: $what alone"
+		"$cudatrace" report "$work/$name" >"$work/$name.report" 2>/dev/null
+		COLUMNS=100 "$cudatrace" explain "$work/$name" 2>/dev/null | sed -n '/^VERDICT/,/^$/p' >"$work/$name.verdict"
+		pid=$(jq -rs '[.[] | select(.name | startswith("cuMemset"))][0].pid' "$work/$name.jsonl")
+		grep -q "^  record-gpu ($pid)$" "$work/$name.verdict" && grep -q '^    simulated GPU, execution, ' "$work/$name.verdict" &&
+			! grep -q "Gave the GPU no work:.*($pid)" "$work/$name.verdict"
+		ok $? "explain: it gave the GPU work" || cat "$work/$name.verdict"
+		grep -q '^verdict   execution, ' "$work/$name.report" && grep -q "^STAGES of record-gpu ($pid)" "$work/$name.report" &&
+			! grep -q 'no work' "$work/$name.report"
+		ok $? "the summary is of it and says the same" || head -30 "$work/$name.report"
+		is "$("$cudatrace" report --format json "$work/$name" stages 2>/dev/null |
+			jq -r --argjson pid "$pid" '[.. | objects | select(.Pid? == $pid and .Stage? == "execution")][0].Copies')" \
+			"$(jq -s '[.[] | select(.layer == "user" and .phase != "B" and (.name | test("^cuMem(set|cpy)")))] | length' "$work/$name.jsonl")" \
+			"all of it is in its execution"
+	done <<-END
+		sets
+		sets --gpu
+		copies
+		copies --gpu
+	END
+	# The child that only initialises is no process that the summary is of.
+	grep -q '^  Gave the GPU no work: record-gpu ([0-9]*)$' "$work/transfers-copies--gpu.verdict"
+	ok $? "a process that only calls cuInit gave it none" || cat "$work/transfers-copies--gpu.verdict"
+}
+
 # The inference example has a graph of five kernels and copies.
 t_gpu_nodes()
 {

@@ -168,6 +168,7 @@ static void account_count(struct ct_analysis *a, const struct ct_account_state *
 		stage->calls++;
 		stage->launches += launch;
 		stage->copies += copy;
+		stage->sets += ct_class_is(class, CT_IS_SET);
 		stage->syncs += e->category == CT_CAT_SYNC;
 	}
 	if (s->in_iteration) {
@@ -370,6 +371,7 @@ static void account_processes(struct ct_accounting *acc)
 		for (unsigned int k = 0; stages && k < CT_STAGE_COUNT; k++) {
 			stages[k].launches += t->stages[k].launches;
 			stages[k].copies += t->stages[k].copies;
+			stages[k].sets += t->stages[k].sets;
 			stages[k].syncs += t->stages[k].syncs;
 			stages[k].calls += t->stages[k].calls;
 		}

@@ -85,14 +85,14 @@ static void diff_describe(const struct diff *d, struct ct_table *t)
 		else
 			ct_table_note(t, "%c: %s: no iterations%s%s", "AB"[s], d->pair.side[s].trace->dir,
 				      p && *p->why_none ? ": " : "", p && *p->why_none ? p->why_none :
-				      p ? "" : " (nothing was launched)");
+				      p ? "" : " (no work was given to the GPU)");
 	}
 	for (unsigned int s = 0; s < 2; s++) {
 		const struct ct_diff_side *side = &d->pair.side[s];
 
 		if (side->others)
 			ct_table_note(t, "%c: only of process %u, %s; %u more called libcuda.", "AB"[s], side->per->process->pid,
-				      d->ranks.pids[s] ? "the rank for which others wait" : "which launches most", side->others);
+				      d->ranks.pids[s] ? "the rank for which others wait" : "which gives the GPU most work", side->others);
 		if (ct_registry_info(&side->trace->reg, CT_DAMAGED_INFO))
 			ct_table_note(t, "%c: damaged: %s", "AB"[s], ct_registry_info(&side->trace->reg, CT_DAMAGED_INFO));
 		if (side->trace->simulated)

@@ -66,7 +66,7 @@ struct ct_per_iteration {
 
 /*
  * Its state is a struct ct_per_iteration.  ct_engine_options.arg: a uint32_t, the pid of the process that is the
- * main one; NULL or 0: the one that launches most.
+ * main one; NULL or 0: that of the phases.
  */
 extern const struct ct_analyser ct_per_iteration_analyser;
 

@@ -42,7 +42,7 @@ void ct_rule_sync(struct ct_explain *x, const struct ct_rule *rule)
 {
 	const struct ct_scope_facts *facts = ct_rule_facts(x, CT_SCOPE_STEADY);
 	const struct ct_fact *most = NULL;
-	uint64_t syncs = 0, launches = 0, rate = 0, idle, most_idle, other;
+	uint64_t syncs = 0, launches = 0, transfers = 0, each, rate = 0, idle, most_idle, other;
 	struct ct_finding_row *f;
 	char time[64], until[64], least[128] = "", n[CT_TERM_TEXT];
 
@@ -50,6 +50,7 @@ void ct_rule_sync(struct ct_explain *x, const struct ct_rule *rule)
 		const struct ct_fact *fact = &facts->list[i];
 
 		launches += ct_class_is(fact->class, CT_IS_LAUNCH) ? fact->count : 0;
+		transfers += ct_class_is(fact->class, CT_IS_TRANSFER) ? fact->count : 0;
 		if (!ct_class_is(fact->class, CT_IS_WAIT))
 			continue;
 		syncs += fact->count;
@@ -77,11 +78,14 @@ void ct_rule_sync(struct ct_explain *x, const struct ct_rule *rule)
 		return;
 	if (!x->idle_measured && ct_rule_share(x, CT_SCOPE_STEADY, idle) >= 0.05)
 		snprintf(least, sizeof(least), "at least %s from their end to the next submission, ", ct_explain_time(x, CT_SCOPE_STEADY, idle, time));
+	/* A program without launches copies and sets. */
+	each = launches ? launches : transfers;
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, x->idle_measured ? CT_SURE : CT_LIKELY, most_idle,
-			   "%s synchronisation%s %s (one for %.0f launch%s), most by %s: without copies, allocations "
+			   "%s synchronisation%s %s (one for %.0f %s%s), most by %s: without copies, allocations "
 			   "and module loading, the GPU has nothing to do for %s%s%s.",
 			   ct_explain_rate(x, rate, n), ct_explain_rate_s(x, rate), ct_explain_per(x),
-			   (double)launches / syncs, (launches + syncs / 2) / syncs == 1 ? "" : "es",
+			   (double)each / syncs, launches ? "launch" : "copy or set", (each + syncs / 2) / syncs == 1 ? "" :
+			   launches ? "es" : "",
 			   most->class->name, least, ct_explain_time(x, CT_SCOPE_STEADY, most_idle, until),
 			   x->idle_measured ? " after them (measured on the GPU)" : " until the next submission returned");
 	/* Each wait also lasts until the thread is told that the GPU is done: that goes, too. */
