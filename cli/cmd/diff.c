@@ -45,6 +45,9 @@ static const char doc[] =
 	"for numbers, else the same program. --pid A,B chooses those of the other\n"
 	"tables.\n"
 	"\n"
+	"A and B may be folders of traces, one a node of a job, or of summaries of them\n"
+	"(cudatrace summarize); of summaries the ranks are compared.\n"
+	"\n"
 	"EXAMPLES\n"
 	"  cudatrace diff before after\n"
 	"  cudatrace diff --fail-above 5 baseline today || echo slower     in CI\n"
@@ -103,8 +106,13 @@ static int diff_open(struct env *env, unsigned int i, struct ct_trace *t)
 {
 	struct ct_only *only = &env->only[i];
 	struct ct_error err = { 0 };
-	int status = ct_open_traces(t, &env->dirs[i], 1);
+	int status = ct_open_job(t, &env->dirs[i], 1);
 
+	if (!status && t->summaries) {
+		if (env->fails || ct_only_asked(&env->only[0]) || ct_only_asked(&env->only[1]))
+			status = ct_complain_usage("summaries are of whole traces, and without what is noise: they take no --from, --to, --pid and --fail-above");
+		return status;
+	}
 	if (!status)
 		status = ct_tell(env->dirs[i], ct_only_find(only, t, true, &err), &err);
 	ct_only_select(only, t, true);
@@ -132,6 +140,9 @@ int cmd_diff(int argc, char **argv)
 		env.request.print.top = env.request.format ? 0 : 15;
 	for (unsigned int i = 0; i < 2 && !status; i++)
 		status = diff_open(&env, i, &traces[i]);
+	if (!status && !traces[0].summaries != !traces[1].summaries)
+		status = ct_complain_usage("%s is a summary, %s is none: give two traces, or summaries of both", env.dirs[!traces[0].summaries],
+					   env.dirs[!!traces[0].summaries]);
 	if (!status && ct_diff(&traces[0], &traces[1], &env.request, stdout, &worst, &err))
 		status = err.code != EPIPE ? ct_complain("%s, %s: %s", env.dirs[0], env.dirs[1], err.text) : 1;
 	/* Who asks whether B is slower must not take an error for an answer. */

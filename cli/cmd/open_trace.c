@@ -254,7 +254,7 @@ static int open_all(struct ct_trace *t, const char *const *dirs, unsigned int co
 	if (!status && open_list_twice(&l))
 		status = ct_complain_usage("%s: the same trace is named twice", open_list_twice(&l));
 	if (!status && summary && !summaries)
-		status = ct_complain_usage("%s: a summary, which report ranks, collectives_sum and collectives, explain and "
+		status = ct_complain_usage("%s: a summary, which report ranks, collectives_sum and collectives, explain, diff and "
 					   "export --format html take; this needs the trace", summary);
 	if (!status)
 		status = summary ? open_summaries(t, &l, name) : l.count == 1 ? open_trace(t, l.dirs[0]) : open_several(t, &l, name);

@@ -193,3 +193,30 @@ t_summaries_many()
 	"$plain" explain "$d-fine" 2>/dev/null | grep -q 'No rank makes another wait for more than 5 %'
 	ok $? "where no rank is late none is named"
 }
+
+# Two runs of a job, of which only summaries are there.
+t_summaries_diff()
+{
+	local d=$work/summaries/diff one
+
+	one=$(ranks_trace sleep)
+	mkdir -p "$d"
+	"$b/make_hosts" "$one" "$d/awake" late=752:-28000000
+	"$plain" summarize -q -f -o "$d/awake.summary" "$d/awake" 2>/dev/null
+	"$ct" diff "$d/awake.summary" "$(summary_of sleep)" >"$d/sleep.txt" 2>/dev/null
+	is "$? $(tr -s ' \n' ' ' <"$d/sleep.txt" | grep -c 'Rank 1 makes the others wait for 30\.[0-9]* ms more in a step than before: it spends 34\.[0-9]* ms in the application, before 6\.')" \
+		"0 1" "diff of summaries names the rank that sleeps" || cat "$d/sleep.txt"
+	is "$("$plain" diff --format json "$d/awake.summary" "$(summary_of sleep)" 2>/dev/null | jq -S -c .diff_ranks)" \
+		"$("$plain" diff --format json "$d/awake" "$one" 2>/dev/null | jq -S -c .diff_ranks)" "... its table is that of the traces"
+	"$plain" diff "$d/awake.summary" "$d/awake.summary" 2>/dev/null | grep -q 'No rank makes the others wait for more'
+	ok $? "... with itself no rank differs"
+	"$plain" diff "$d/awake.summary" "$one" >/dev/null 2>"$d/err"
+	is "$? $(grep -c 'is a summary, .* is none' "$d/err")" "64 1" "a summary is not compared with a trace"
+	"$plain" diff --fail-above 5 "$d/awake.summary" "$(summary_of sleep)" >/dev/null 2>&1
+	is $? 64 "... and says nothing of noise"
+	many_ranks "$(summary_of sleep)" "$d/fine" 64 -1
+	many_ranks "$(summary_of sleep)" "$d/late" 64 37
+	"$plain" diff --format json "$d/fine" "$d/late" 2>/dev/null >"$d/many.json"
+	is "$(jq -c '[.diff_ranks | length, (.[0] | .Rank, .Verdict), (.[1:] | map(.Verdict) | unique)]' "$d/many.json")" \
+		'[64,37,"makes others wait",["waits more"]]' "of 64 ranks on 8 hosts the one that became late comes first" || head -c 600 "$d/many.json"
+}

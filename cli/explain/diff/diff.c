@@ -12,6 +12,7 @@
 #include "explain/diff/machines.h"
 #include "explain/diff/processes.h"
 #include "explain/diff/ranks.h"
+#include "ranks/summary.h"
 
 struct diff {
 	struct ct_diff_pair pair;
@@ -505,11 +506,28 @@ static int diff_processes(struct diff *d)
 static int diff_ranks(struct diff *d)
 {
 	struct ct_table t;
+	int rc = ct_diff_ranks_table(&t, &d->ranks);
 
-	if (ct_diff_ranks_table(&t, &d->ranks))
+	if (rc > 0)
 		return diff_print(d, &t, 0);
 	ct_table_free(&t);
-	return 0;
+	return rc;
+}
+
+/* Of summaries the ranks are all that can be compared. */
+static int diff_summaries(struct diff *d, const struct ct_trace *const traces[2], struct ct_error *err)
+{
+	struct ct_table t;
+	int rc = ct_diff_ranks_table(&t, &d->ranks);
+
+	for (unsigned int s = 0; s < 2 && rc > 0; s++)
+		ct_table_note(&t, "%c: %s: %u %s%s.", "AB"[s], traces[s]->dir, traces[s]->summaries->files,
+			      traces[s]->summaries->files == 1 ? "summary" : "summaries",
+			      traces[s]->simulated ? ", of a simulated GPU: these figures are not of a device" : "");
+	if (rc > 0)
+		return diff_print(d, &t, 0);
+	ct_table_free(&t);
+	return rc ? rc : ct_fail(err, ENODATA, "there are not several ranks in both");
 }
 
 static int diff_all(struct diff *d)
@@ -544,7 +562,7 @@ int ct_diff(const struct ct_trace *a, const struct ct_trace *b, const struct ct_
 	*err = (struct ct_error){ 0 };
 	*worst_percent = 0;
 	rc = ct_diff_ranks_find(&d.ranks, traces, q->phases, err);
-	for (unsigned int s = 0; s < 2 && !rc; s++) {
+	for (unsigned int s = 0; s < 2 && !rc && !a->summaries; s++) {
 		options.phases = d.ranks.of[s];
 		options.arg = &d.ranks.pids[s];
 		engine[s] = ct_engine_run(traces[s], analysers, 2, &options, err);
@@ -555,10 +573,10 @@ int ct_diff(const struct ct_trace *a, const struct ct_trace *b, const struct ct_
 		rc = engine[s] ? 0 : -ENOMEM;
 	}
 	if (!rc) {
-		d.pair.iterations = d.pair.side[0].per->iterations && d.pair.side[1].per->iterations;
+		d.pair.iterations = !a->summaries && d.pair.side[0].per->iterations && d.pair.side[1].per->iterations;
 		d.printer = ct_printer_open(q->format ? q->format : ct_format_find("table"), out,
 					    &q->print, true);
-		rc = d.printer ? diff_all(&d) : -ENOMEM;
+		rc = !d.printer ? -ENOMEM : a->summaries ? diff_summaries(&d, traces, err) : diff_all(&d);
 		closing = d.printer ? ct_printer_close(d.printer) : 0;
 		rc = rc ? rc : closing;
 	}

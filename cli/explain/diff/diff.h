@@ -25,7 +25,7 @@ struct ct_diff_request {
  *
  * Figures are per iteration of the steady state where both traces have iterations, else of the
  * whole run.  Noise is the spread of the iterations within the traces; without iterations it is
- * not known.
+ * not known.  Of summaries, which both are then, the ranks are compared, and nothing else.
  *
  * Return: 0, or a negative errno with a line in @err.
  */

@@ -4,9 +4,11 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "view/term.h"
 
+#define RANKS_MANY	16	/* of more the rows are in the order of their changes */
 #define RANKS_SHARE	0.05	/* of a step: by less nothing is said */
 
 enum { K_RANK, K_PID_A, K_PID_B, K_STEP_A, K_STEP_B, K_WAITING_A, K_WAITING_B, K_MAKES_A, K_MAKES_B, K_CHANGE, K_VERDICT,
@@ -75,7 +77,8 @@ int ct_diff_ranks_find(struct ct_diff_ranks *r, const struct ct_trace *const tra
 		if (!ct_collectives_there(&traces[s]->reg) || traces[s]->filter)
 			return 0;
 	for (unsigned int s = 0; s < 2; s++) {
-		if (!r->of[s]) {
+		/* Of summaries the phases are known. */
+		if (!r->of[s] && !traces[s]->summaries) {
 			if (ct_phases_find(&r->phases[s], traces[s]))
 				return ct_fail(err, ENOMEM, "no memory");
 			r->of[s] = &r->phases[s];
@@ -137,21 +140,49 @@ static void ranks_note(struct ct_table *t, const struct ct_diff_ranks *r)
 		ct_table_note(t, "Rank %u makes the others wait for %s %s in a step than before: it spends %s %s, before %s.",
 			      r->changed[1]->rank, each, made > 0 ? "more" : "less", ct_term_ns(is, now), ct_late_word(why),
 			      ct_term_ns(was, before));
+	/* Nothing follows. */
+	if (!r->of[0] || !r->of[1])
+		return;
 	ct_table_note(t, "What follows is of that rank: what the others' calls take longer or shorter is that they wait for it.");
+}
+
+/* A row: the rank in both jobs. */
+struct ranks_row {
+	const struct ct_job_rank *a, *b;	/* a: NULL where it is new */
+	double change;
+};
+
+static int ranks_compare(const void *x, const void *y)
+{
+	const struct ranks_row *a = x, *b = y;
+	double first = fabs(a->change), second = fabs(b->change);
+
+	return first != second ? (first > second ? -1 : 1) : a->b->rank < b->b->rank ? -1 : a->b->rank > b->b->rank;
 }
 
 int ct_diff_ranks_table(struct ct_table *t, const struct ct_diff_ranks *r)
 {
+	struct ranks_row *list;
 	int rows = 0;
 
 	ct_table_begin(t, "diff_ranks", "Ranks: a step of the steady state of each, and how long it makes another wait",
 		       columns, K_COLUMNS);
 	if (!r->jobs[0] || !r->jobs[1])
 		return 0;
+	list = calloc(r->jobs[1]->count, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
 	for (unsigned int i = 0; i < r->jobs[1]->count; i++) {
 		const struct ct_job_rank *b = &r->jobs[1]->ranks[i], *a = ranks_of(r->jobs[0], b->rank);
-		double change = ranks_makes(b) - ranks_makes(a);
+
+		list[i] = (struct ranks_row){ a, b, a ? ranks_makes(b) - ranks_makes(a) : 0 };
+	}
+	if (r->jobs[1]->count > RANKS_MANY)
+		qsort(list, r->jobs[1]->count, sizeof(*list), ranks_compare);
+	for (unsigned int i = 0; i < r->jobs[1]->count; i++) {
+		const struct ct_job_rank *b = list[i].b, *a = list[i].a;
 		struct ct_cell *row = ct_table_row(t);
+		double change = list[i].change;
 		double step = fmax(a ? a->step : 0, b->step);
 
 		rows++;
@@ -174,6 +205,7 @@ int ct_diff_ranks_table(struct ct_table *t, const struct ct_diff_ranks *r)
 					  ranks_waits(b) - ranks_waits(a) > RANKS_SHARE * step ? "waits more" :
 					  ranks_waits(a) - ranks_waits(b) > RANKS_SHARE * step ? "waits less" : "same");
 	}
+	free(list);
 	ranks_note(t, r);
 	return rows;
 }

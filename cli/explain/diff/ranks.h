@@ -8,7 +8,7 @@
 
 struct ct_diff_ranks {
 	struct ct_phases phases[2];		/* found for it */
-	const struct ct_phases *of[2];		/* those, or those that were there */
+	const struct ct_phases *of[2];		/* those, or those that were there; NULL: of summaries */
 	struct ct_engine *engines[2];
 	const struct ct_job *jobs[2];		/* NULL: a trace has no job of several ranks */
 	const struct ct_job_rank *changed[2];	/* the rank that makes others wait more, or less; NULL: none does */
@@ -27,7 +27,7 @@ struct ct_diff_ranks {
 int ct_diff_ranks_find(struct ct_diff_ranks *r, const struct ct_trace *const traces[2],
 		       const struct ct_phases *const phases[2], struct ct_error *err);
 
-/* Fills and describes the table, to be freed by ct_table_free().  Return: how many rows it has. */
+/* Fills and describes the table, to be freed by ct_table_free().  Return: how many rows it has, or -ENOMEM. */
 int ct_diff_ranks_table(struct ct_table *t, const struct ct_diff_ranks *r);
 void ct_diff_ranks_free(struct ct_diff_ranks *r);
 
