@@ -10,7 +10,7 @@ set -u
 cd "$(dirname "$0")/../.."
 . tests/judge.sh
 . tests/pick.sh
-names="tree needs help install service container" dkms_kernel=6.1
+names="tree needs until help install service container" dkms_kernel=6.1
 # The module outside of a guest.
 [ "${1:-}" != --module ] || { names="sign conftest static dkms"; shift; }
 # DKMS builds for one kernel in `make test-all`, and for another one in `make test-kernels`.
@@ -213,6 +213,23 @@ t_needs()
 	echo >"$work/clone/docs.txt"
 	"$work/clone/tests/run" --plan | grep -q '^All suites run: docs.txt has changed'
 	ok $? "a new file that no row names: all"
+}
+
+# What --until begins and what it does not.
+t_until()
+{
+	local until
+	mkdir -p "$work/until/tests"
+	cp tests/run tests/needs tests/changes.sh tests/pick.sh "$work/until/tests"
+	sed -i "/^suites='/,/^'/ { /^suites='/! { /^'/! d } }
+		/^suites='/ a quick t host 1 60 tests/quick\nover k host 0 60 tests/over\nlate k host 900 900 echo not" "$work/until/tests/run"
+	until=$(($(date +%s) + 6))
+	printf '#!/bin/sh\nprintf "ok 1\\n1..1\\n"\n' >"$work/until/tests/quick"
+	printf '#!/bin/sh\nwhile [ "$(date +%%s)" -le %d ]; do sleep 0.1; done\nexec tests/quick\n' $until >"$work/until/tests/over"
+	chmod +x "$work/until/tests/quick" "$work/until/tests/over"
+	"$work/until/tests/run" --no-build --kernels --until $until quick >"$work/until.out" 2>&1
+	is "$? $(sed -n '$p' "$work/until.out")" "0 2 passed, 0 failed, 1 skipped" "with --until: what is begun in time runs to its end" || cat "$work/until.out"
+	is "$(grep -c '^late  *not started: it usually takes 900 s, and [0-6] s are left$' "$work/until.out")" 1 "... and what takes longer is not begun"
 }
 
 # completed WORD...: what bash offers for the last WORD, on one line.
