@@ -7,16 +7,19 @@
  *
  * RANK and WORLD_SIZE say who it is. Options, each as NAME=RANK:
  *
- *	late	sleeps for 10 ms in each iteration
- *	slow	its kernels take 5 ms longer each
- *	more	it launches 20 kernels of 0.5 ms instead of two
- *	alloc	allocates and frees 400 times in each iteration
+ *	late	sleeps for 40 ms in each iteration
+ *	slow	its kernels take 20 ms longer each
+ *	more	it launches ten kernels instead of two; all kernels take 5 ms then
+ *	alloc	allocates and frees 20 times in each iteration, and an allocation takes 2 ms
  *	hang	does not call the all-reduce of the last iteration; the others wait for ever
  *	size	calls the last one with half the count
  *	other	calls a broadcast instead of the last one
  *	pairs=0	each rank sends to the next one and receives from the one before, in a group
  *	split=0	even and odd ranks have a communicator of their own, too
  *	lookup=0	functions are looked up by dlsym(), and not linked to
+ *
+ * Each problem takes 40 ms of an iteration: far more than what a rank loses on a busy machine while it waits for
+ * a processor. None of them needs a processor meanwhile.
  */
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -111,6 +114,9 @@ int main(int argc, char **argv)
 
 	if (iterations < 1 || ranks < 1)
 		return 2;
+	/* An allocation that takes long is one of the stand-in's faults. */
+	if (alloc)
+		setenv("CUDASIM_HANG", "cuMemAlloc:0:2", 1);
 	OK(cuInit(0));
 	OK(cuCtxCreate_v2(&context, 0, 0));
 	OK(cuModuleLoadData(&module, image));
@@ -124,16 +130,16 @@ int main(int argc, char **argv)
 		OK(ncclCommSplit(comm, rank % 2, -rank, &half, NULL));
 	for (int i = 0; i < iterations; i++) {
 		bool last = i == iterations - 1;
-		int n = 16, ns = more ? 500000 : slow ? 5500000 : 500000;
+		int n = 16, ns = slow ? 20500000 : option(argc, argv, "more") >= 0 ? 5000000 : 500000;
 		void *params[] = { &memory, &n, &ns };
 
 		if (late)
-			usleep(10000);
-		for (int j = 0; alloc && j < 400; j++) {
+			usleep(40000);
+		for (int j = 0; alloc && j < 20; j++) {
 			OK(cuMemAlloc_v2(&extra, 8 << 20));
 			OK(cuMemFree_v2(extra));
 		}
-		for (int j = 0; j < (more ? 20 : 2); j++)
+		for (int j = 0; j < (more ? 10 : 2); j++)
 			OK(cuLaunchKernel(work, 1, 1, 1, 32, 1, 1, 0, stream, params, NULL));
 		if (last && option(argc, argv, "hang") >= 0)
 			tell(argv[1], rank);

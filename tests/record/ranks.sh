@@ -120,7 +120,7 @@ t_ranks_why()
 	local line
 	why slow=1 "*Rank 1 makes 1 other rank wait for *: its GPU works slower, as many kernels take *"
 	ok $? "slower kernels"
-	why more=1 "*Rank 1 makes 1 other rank wait for *: it has more work, 20 kernels in a step that take *, the other 2 that take *"
+	why more=1 "*Rank 1 makes 1 other rank wait for *: it has more work, 10 kernels in a step that take *, the other 2 that take *"
 	ok $? "more work"
 	why alloc=1 "*Rank 1 makes 1 other rank wait for * allocating and freeing memory, the other *"
 	ok $? "allocations"
