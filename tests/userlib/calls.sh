@@ -52,7 +52,7 @@ times_are_right() {
 }
 
 t_clock() {
-	local to
+	local to try
 	"$B/test_clock" >"$W/said"
 	STATUS=$?
 	ok "lines from the counter: $(grep -c '^ok' "$W/said") cases" $STATUS
@@ -62,9 +62,13 @@ t_clock() {
 	# The call in which it was found may seem to be longer.
 	wrong=1
 	for to in current previous former; do
-		BACK_TO=$to LIB=$B/libcudatrace-reset.so traced "$B/victim" clock
-		times_are_right
-		ok "... and though the counter is set back into the $to line" $?
+		# Where the thread gets no processor for as long as the counter is set back, right then, the next
+		# time is no earlier than the last one, and nothing is noticed before the line ends.
+		for ((try = 1; try <= 3; try++)); do
+			BACK_TO=$to LIB=$B/libcudatrace-reset.so traced "$B/victim" clock
+			times_are_right && break
+		done
+		ok "... and though the counter is set back into the $to line" $((try > 3))
 	done
 	unset wrong
 	LIB=$B/libcudatrace-span.so traced "$B/victim" clock
