@@ -547,7 +547,7 @@ t_stacks_problems()
 # A CUDA graph: the lines that captured its kernels, each with the time of its own where nodes are recorded.
 t_stacks_graphs()
 {
-	local python version
+	local python version why
 	read -r python version < <(stacks_pythons)
 	[ -n "$python" ] || { skip "lines of graphs" "no python3 with ctypes"; return; }
 	CUDATRACE_CUPTI=$PWD/build/tests/sim/cupti/libcupti.so.13 CUDASIM_IOCTLS=0 "$cudatrace" record -q -f --no-module --stacks --sample=0 --gpu=nodes \
@@ -564,12 +564,24 @@ t_stacks_graphs()
 	ok $? "people see it, too" || "$cudatrace" report graph_lines "$work/graphs"
 	"$cudatrace" explain --format json --call "$(jq -s 'map(select(.name == "cuGraphLaunch" and .phase == "E"))[4].op_id' "$work/graphs.jsonl")" "$work/graphs" >"$work/graphs.call"
 	is "$(jq -c '.call_gpu | map(.Captured)' "$work/graphs.call")" \
-		"$(jq -nc --arg f "stacks_graph.py:$(grep -n 'LaunchKernel(one' tests/record/stacks_graph.py | cut -d: -f1) (forward)" \
-			--arg b "stacks_graph.py:$(grep -n 'LaunchKernel(two' tests/record/stacks_graph.py | cut -d: -f1) (backward)" '[$f, $f, $f, $b]')" \
+		"$(jq -nc --arg f "stacks_graph.py:$(grep -n 'LaunchKernel(one' tests/record/stacks_graph.py | head -n 1 | cut -d: -f1) (forward)" \
+			--arg b "stacks_graph.py:$(grep -n 'LaunchKernel(two' tests/record/stacks_graph.py | head -n 1 | cut -d: -f1) (backward)" '[$f, $f, $f, $b]')" \
 		"explain --call: each kernel of a replay has the line that captured it"
 	"$cudatrace" explain --call "$(jq -s 'map(select(.name == "cuLaunchKernel" and .phase == "E"))[0].op_id' "$work/graphs.jsonl")" "$work/graphs" >"$work/launch.call"
 	! grep -q 'captured at' "$work/launch.call"
 	ok $? "... and a launch that is no graph's has no such column"
+	CUDATRACE_CUPTI=$PWD/build/tests/sim/cupti/libcupti.so.13 CUDASIM_IOCTLS=0 "$cudatrace" record -q -f --no-module --stacks --sample=0 --gpu=nodes \
+		-o "$work/twice" -- "$python" tests/record/stacks_graph.py "$PWD/build/tests/sim/libcuda.so.1" twice 2>/dev/null
+	is "$("$cudatrace" report --format json graph_lines "$work/twice" 2>/dev/null |
+		jq -c '[.[] | [.Graph, ."Graph Launches", ."Captured Kernels", .Function, ."GPU Time (ns)"]] | sort')" \
+		'[[1,1,1,"<module>",1000],[1,1,1,"<module>",3000],[1,1,1,"<module>",3000],[2,10,1,"backward",30000],[2,10,3,"forward",30000]]' \
+		"of two graphs that are captured at once each has its own lines"
+	if why=$(html_tools browser) && html_tools browser >/dev/null; then
+		"$cudatrace" export --format html -f -o "$work/graphs.html" "$work/graphs" 2>/dev/null
+		html_lines node tests/export/browser/graphs.js "$work/graphs.html" backward
+	else
+		skip "lines of graphs in the page: $why"
+	fi
 	CUDASIM_IOCTLS=0 "$cudatrace" record -q -f --no-module --stacks --sample=0 -o "$work/graphs-host" -- "$python" tests/record/stacks_graph.py \
 		"$PWD/build/tests/sim/libcuda.so.1" 2>/dev/null
 	is "$("$cudatrace" report --format json graph_lines "$work/graphs-host" 2>/dev/null | jq -c '[.[] | [."Captured Kernels", ."GPU Time (ns)"]]')" '[[3,null],[1,null]]' \

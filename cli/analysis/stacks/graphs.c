@@ -9,7 +9,7 @@
 #include "base/grow.h"
 
 #define GRAPH_KERNELS	(1u << 20)	/* of all graphs; with more nothing is said of later ones */
-#define GRAPH_LAUNCHES	65536u		/* that work of the GPU may still come of */
+#define GRAPH_LAUNCHES	(1u << 20)	/* of which what they replayed is known; with more that of older ones is not */
 
 struct graph_handle {			/* a stream that is captured, an executable graph: which graph it is */
 	uint64_t handle, pid;
@@ -127,8 +127,6 @@ static int graph_kernel(struct ct_analysis *a, const struct ct_span *span)
 	}
 	if (!ct_room(s->list, s->count, s->room))
 		return -ENOMEM;
-	if (!made->kernels)
-		made->first = s->count;
 	s->list[s->count++] = (struct graph_captured){ span->stack, ct_record_kernel(span->record, &a->trace->reg), made->number };
 	made->kernels++;
 	return 0;
@@ -189,20 +187,37 @@ static int graph_compare_nodes(const void *x, const void *y)
 	return a->node < b->node ? -1 : a->node > b->node;
 }
 
+/* Two streams may be captured at once: those of each graph together, as they were captured. */
+static int graph_order(struct ct_graphs *s)
+{
+	struct graph_captured *list = calloc(s->count + 1ul, sizeof(*list));
+	uint32_t first = 0;
+
+	if (!list)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->graphs.count; i++) {
+		s->graphs.list[i].first = first;
+		first += s->graphs.list[i].kernels;
+	}
+	for (unsigned int i = 0; i < s->count; i++)
+		list[ct_keyed_get(&s->graphs, s->list[i].number)->first++] = s->list[i];
+	for (size_t i = 0; i < s->graphs.count; i++)
+		s->graphs.list[i].first -= s->graphs.list[i].kernels;
+	free(s->list);
+	s->list = list;
+	return 0;
+}
+
 /* Are these the kernels that were captured, each in its place? */
 static bool graph_agrees(const struct ct_graphs *s, const struct ct_cuda_graph *made, const struct graph_node *nodes, size_t count)
 {
-	size_t index = 0;
+	const struct graph_captured *captured = &s->list[made->first];
 
 	if (made->kernels != count)
 		return false;
-	for (unsigned int i = made->first; index < count; i++) {
-		if (s->list[i].number != made->number)
-			continue;
-		if (!s->list[i].kernel || s->list[i].kernel != nodes[index].kernel)
+	for (size_t i = 0; i < count; i++)
+		if (!captured[i].kernel || captured[i].kernel != nodes[i].kernel)
 			return false;
-		index++;
-	}
 	return true;
 }
 
@@ -210,7 +225,10 @@ static int graph_end(struct ct_analysis *a)
 {
 	struct ct_graphs *s = a->state;
 	size_t from = 0;
+	int rc = graph_order(s);
 
+	if (rc)
+		return rc;
 	ct_keyed_sort(&s->nodes, graph_compare_nodes);
 	for (size_t i = 0; i < s->graphs.count; i++) {
 		struct ct_cuda_graph *made = &s->graphs.list[i];
@@ -258,10 +276,7 @@ bool ct_graph_kernel(const struct ct_graphs *s, const struct ct_cuda_graph *grap
 {
 	if (k->index == graph->kernels)
 		return false;
-	k->at = k->index ? k->at + 1 : graph->first;
-	while (s->list[k->at].number != graph->number)
-		k->at++;
-	k->stack = s->list[k->at].stack;
+	k->stack = s->list[graph->first + k->index].stack;
 	k->ns = graph->agrees ? s->nodes.list[graph->nodes + k->index].ns : 0;
 	k->node = graph->agrees ? s->nodes.list[graph->nodes + k->index].node : 0;
 	k->index++;
@@ -272,10 +287,16 @@ uint32_t ct_graphs_captured(const struct ct_graphs *s, uint64_t launch, uint64_t
 {
 	const struct graph_op *op = node ? ct_keyed_get(&s->launches, launch) : NULL;
 	const struct ct_cuda_graph *graph = op ? ct_keyed_get(&s->graphs, op->number) : NULL;
-	struct ct_graph_kernel k = { 0 };
+	size_t low = 0, high = graph && graph->agrees ? graph->kernels : 0;
 
-	while (graph && graph->agrees && ct_graph_kernel(s, graph, &k))
-		if (k.node == node)
-			return k.stack;
-	return 0;
+	while (low < high) {	/* the first that is not before it */
+		size_t middle = low + (high - low) / 2;
+
+		if (s->nodes.list[graph->nodes + middle].node < node)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return graph && graph->agrees && low < graph->kernels && s->nodes.list[graph->nodes + low].node == node ?
+	       s->list[graph->first + low].stack : 0;
 }

@@ -33,7 +33,7 @@ const struct ct_cuda_graph *ct_graphs_next(const struct ct_graphs *s, const stru
 struct ct_graph_kernel {
 	uint32_t stack;			/* from where */
 	uint64_t ns, node;		/* of all its replays, and its number; 0 where the graph does not agree */
-	unsigned int index, at;		/* internal */
+	unsigned int index;		/* internal */
 };
 
 /* The next kernel of a graph; false: no more. */

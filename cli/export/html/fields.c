@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/stacks/graphs.h"
 #include "analysis/stacks/hot.h"
 #include "export/html/json.h"
 #include "export/fields.h"
@@ -22,6 +23,7 @@ struct fields_stack {
 struct fields {
 	struct ct_html_columns *columns;
 	struct ct_out *out;
+	const struct ct_graphs *graphs;	/* NULL: not known */
 	uint64_t *missing;		/* by row: 1 */
 	const uint8_t **data;		/* by row: the fields, NULL: none */
 	const char *word;		/* the last constant word, and its number */
@@ -257,19 +259,33 @@ static uint64_t fields_stack(struct fields *f, uint32_t node)
 	return known->text = fields_text(f, text);
 }
 
-static void fields_called_from(struct fields *f)
+static uint32_t fields_called(const struct fields *f, const struct ct_html_record *kept)
 {
+	(void)f;
+	return kept->stack;
+}
+
+/* A kernel that a CUDA graph replayed was launched by a line that says nothing of it; another one captured it. */
+static uint32_t fields_captured(const struct fields *f, const struct ct_html_record *kept)
+{
+	struct ct_record r = ct_html_record_of(f->columns->records, kept);
+
+	return f->graphs && r.fields && ct_record_has(&r, CT_QUICK_GRAPH_NODE) ?
+	       ct_graphs_captured(f->graphs, kept->parent, ct_record_quick(&r, CT_QUICK_GRAPH_NODE)) : 0;
+}
+
+static void fields_stacks(struct fields *f, const char *name, uint32_t (*node)(const struct fields *, const struct ct_html_record *))
+{
+	const struct ct_html_columns *c = f->columns;
 	bool some = false;
 
 	memset(f->missing, 0, f->rows * sizeof(*f->missing));
 	for (uint32_t row = 0; row < f->rows; row++) {
-		const struct ct_html_records *records = f->columns->records;
-
-		f->columns->values[row] = fields_stack(f, records->sorted[f->columns->by_class[f->first + row]].stack);
-		some |= f->columns->values[row] != 0;
+		c->values[row] = fields_stack(f, node(f, &c->records->sorted[c->by_class[f->first + row]]));
+		some |= c->values[row] != 0;
 	}
 	if (some)
-		fields_store(f, CT_HTML_PLAIN, "string", "called_from", true);
+		fields_store(f, CT_HTML_PLAIN, "string", name, true);
 }
 
 static void fields_class_columns(struct fields *f, const struct ct_class *class)
@@ -291,12 +307,14 @@ static void fields_class_columns(struct fields *f, const struct ct_class *class)
 	}
 	fields_extra(f, "context", fields_context);
 	fields_cpu(f);
-	fields_called_from(f);
+	fields_stacks(f, "called_from", fields_called);
+	fields_stacks(f, "captured_from", fields_captured);
 }
 
-int ct_html_fields(struct ct_html_columns *c, struct ct_out *out)
+int ct_html_fields(struct ct_html_columns *c, const struct ct_engine *e, struct ct_out *out)
 {
-	struct fields f = { .columns = c, .out = out };
+	const struct ct_analysis *graphs = ct_engine_result(e, &ct_graphs_analyser);
+	struct fields f = { .columns = c, .out = out, .graphs = graphs ? graphs->state : NULL };
 
 	f.missing = calloc(c->records->count + 1, sizeof(*f.missing));
 	f.data = calloc(c->records->count + 1, sizeof(*f.data));

@@ -185,7 +185,7 @@ static int html_manifest(struct html *h, struct ct_out *out)
 	if (rc)
 		return rc;
 	ct_out_text(out, "\"classes\":[");
-	rc = ct_html_fields(&h->columns, out);
+	rc = ct_html_fields(&h->columns, h->first, out);
 	ct_out_text(out, "],\n\"tracks\":[");
 	ct_html_columns_tracks(&h->columns, h->explain.analysis->processes, out);
 	ct_out_text(out, "],\n\"strings\":\"strings\",\n");

@@ -13,6 +13,9 @@ const SHOWN = 60;
 const FLAGS = [[FAILED, "failed"], [UNFINISHED, "never returned"], [ABANDONED, "left by longjmp or an exception"],
 	[BEGIN_LOST, "its begin was lost"], [INSTANT, "instant"]];
 
+/** Fields with the lines of the program: of the call, and of the one that captured a kernel of a CUDA graph. */
+const LINES = { called_from: "called from", captured_from: "captured from" };
+
 /** A value of a field, with what it means where that is sure. */
 function valueOf(field) {
 	const { value, type, name } = field;
@@ -96,8 +99,12 @@ export class Selection {
 		const fields = await tracks.fieldsOf(track, i).catch((error) => { failed(error); return []; });
 		if (job !== this.job)
 			return;
+		// First what most look for.
 		for (const field of fields)
-			if (field.name !== "kernel" || !detail[i])
+			if (LINES[field.name])
+				put(LINES[field.name], valueOf(field), "mono");
+		for (const field of fields)
+			if (!LINES[field.name] && (field.name !== "kernel" || !detail[i]))
 				put(field.name, valueOf(field), "mono");
 		await track.loadLinks();
 		if (job !== this.job)
