@@ -25,6 +25,7 @@ const char *ct_limit_word(enum ct_limit limit)
 		[CT_LIMIT_DRIVER] = "the kernel driver", [CT_LIMIT_MODULES] = "loading of code", [CT_LIMIT_MEMORY] = "allocation of memory",
 		[CT_LIMIT_OFF_CPU] = "the CPU: the launching thread is off it",
 		[CT_LIMIT_RANKS] = "other ranks, which it waits for in collectives",
+		[CT_LIMIT_PAUSES] = "pauses between iterations, as of a server without requests",
 		[CT_LIMIT_MIXED] = "several things together",
 	};
 
@@ -87,6 +88,7 @@ struct shares {
 	double busy, copying;	/* of the GPU, where its records say it */
 	double ranks;		/* it only waited for other ranks */
 	double queued;		/* it was idle although it had work: not for want of the host */
+	double pauses;		/* in the application, between iterations */
 	uint64_t syncs;
 	bool only_copies;	/* no launch, and more copies than sets */
 };
@@ -102,6 +104,15 @@ static double verdict_copying(const struct ct_gpu_busy_process *p)
 	for (unsigned int i = 0; i < CT_WORK_COUNT; i++)
 		all += stages[CT_STAGE_STEADY].work[i] + stages[CT_STAGE_EXECUTION].work[i];
 	return all ? 100.0 * copies / all : 0;
+}
+
+/* @app: the share that it has of all the steady state */
+static double verdict_pauses(const struct ct_verdict *v, double app)
+{
+	struct ct_account_covered c;
+
+	ct_account_covered(v->account, v->process, &c);
+	return c.covered ? app - 100.0 * c.app / verdict_wall(v) : 0;
 }
 
 static struct shares verdict_shares(const struct ct_verdict *v)
@@ -138,6 +149,7 @@ static struct shares verdict_shares(const struct ct_verdict *v)
 		sets += stage->sets;
 	}
 	s.only_copies = !launches && copies > sets;
+	s.pauses = verdict_pauses(v, s.app);
 	return s;
 }
 
@@ -156,6 +168,8 @@ static enum ct_limit verdict_limit(const struct ct_verdict *v, const struct shar
 		return s->only_copies ? CT_LIMIT_TRANSFERS : CT_LIMIT_GPU;
 	if (s->off >= MUCH)
 		return CT_LIMIT_OFF_CPU;
+	if (s->pauses >= MOST)
+		return CT_LIMIT_PAUSES;
 	if (s->ranks >= SOME && s->ranks > s->app)
 		return CT_LIMIT_RANKS;
 	if (s->wait >= MOST)

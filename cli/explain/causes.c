@@ -32,9 +32,12 @@ static struct ct_finding_row *causes_find(struct ct_explain *x, unsigned int fir
 static void causes_advice(struct ct_explain *x, unsigned int first)
 {
 	struct ct_finding_row *idle = causes_find(x, first, "gpu-idle"), *host = causes_find(x, first, "host-bound");
-	bool graph = causes_find(x, first, "cuda-graph") != NULL;
+	bool graph = causes_find(x, first, "cuda-graph") != NULL, twice = false;
 
-	if (idle && (host || graph)) {
+	for (unsigned int i = first; idle && i < x->count; i++)
+		twice |= &x->list[i] != idle && x->list[i].scope == CT_SCOPE_STEADY && x->list[i].remedy == idle->remedy &&
+			 idle->remedy != CT_REMEDY_OWN;
+	if (idle && (host || graph || twice)) {
 		free(idle->advice);
 		idle->advice = NULL;
 	}

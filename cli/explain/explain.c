@@ -102,15 +102,14 @@ int ct_explain_judge(struct ct_explain *x, const struct ct_trace *t, const struc
 	x->phases = t->filter && t->filter->partial ? &nothing : x->analysis->phases;
 	for (unsigned int i = 0; i < x->phases->processes_count; i++)
 		if (x->phases->processes[i].stages_count) {
-			unsigned int first = x->count;
-
+			x->first = x->count;
 			ct_explain_choose(x, i);
 			for (unsigned int k = 0; k < ct_rules_count; k++)
 				/* Summaries have what ranks are compared by, and nothing else. */
 				if (ct_rules[k].judge && (!t->summaries || ct_rules[k].collects == &ct_job_analyser))
 					ct_rules[k].judge(x, &ct_rules[k]);
-			explain_lines(x, first);
-			ct_explain_causes(x, first);
+			explain_lines(x, x->first);
+			ct_explain_causes(x, x->first);
 		}
 	rc = x->error;
 	if (!rc && x->count)

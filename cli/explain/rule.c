@@ -50,6 +50,19 @@ struct ct_finding_row *ct_explain_add(struct ct_explain *x, const struct ct_rule
 	return f;
 }
 
+void ct_explain_join(struct ct_explain *x, struct ct_finding_row *f, const char *other)
+{
+	for (unsigned int i = x->first; i < x->count; i++) {
+		struct ct_finding_row *of = &x->list[i];
+
+		if (of == f || of->scope != f->scope || strcmp(of->rule->name, other))
+			continue;
+		of->group = f->group = ++x->groups;
+		(of->cost < f->cost ? of : f)->part = true;
+		return;
+	}
+}
+
 void ct_explain_advise(struct ct_explain *x, struct ct_finding_row *f, const char *format, ...)
 {
 	va_list args;

@@ -26,6 +26,11 @@ enum ct_certainty {
 
 struct ct_rule;
 
+/* What an advice comes to: parts of one finding do not tell it twice. */
+enum ct_remedy {
+	CT_REMEDY_OWN, CT_REMEDY_SYNC, CT_REMEDY_APPLICATION,
+};
+
 struct ct_finding_row {
 	const struct ct_rule *rule;
 	uint32_t pid;
@@ -49,6 +54,7 @@ struct ct_finding_row {
 	bool part;		/* of the finding of its group */
 	uint64_t order;		/* the gain of the finding that it is a part of, or its own */
 	char *what, *advice;
+	enum ct_remedy remedy;	/* of the advice */
 	char *lines;		/* of the program, that cost most of it; NULL: not known */
 	char *source;		/* the text of the first of them; NULL: not known */
 	struct ct_evidence evidence[CT_EVIDENCE_MAX];
@@ -81,6 +87,7 @@ struct ct_explain {
 	struct ct_finding_row *list;
 	unsigned int count, capacity;
 	unsigned int groups;
+	unsigned int first;			/* of the list: findings of this process */
 	char **unseen;				/* what rules could not look at, a sentence each */
 	unsigned int unseen_count, unseen_room;
 	int error;
@@ -111,6 +118,12 @@ struct ct_finding_row *ct_explain_add(struct ct_explain *x, const struct ct_rule
 				      const char *what, ...) __attribute__((format(printf, 6, 7)));
 void ct_explain_advise(struct ct_explain *x, struct ct_finding_row *f, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/*
+ * The finding and one of the process by the rule @other, if there is one, show one cause: the one that costs less
+ * becomes a part of the other.
+ */
+void ct_explain_join(struct ct_explain *x, struct ct_finding_row *f, const char *other);
 
 /* Adds a record that shows it; one without a class is left out. */
 void ct_explain_show(struct ct_finding_row *f, const struct ct_evidence *e);

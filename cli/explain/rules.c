@@ -42,7 +42,7 @@ const struct ct_rule ct_rules[] = {
 	  &ct_repeats_analyser, ct_rule_graph, CT_CAUSE_HOST, LINES(LAUNCHES) },
 	{ "sync-each-iteration", "synchronisations after which the GPU has nothing to do", 5, SHARE,
 	  "A wait costs nothing by itself, since the GPU works meanwhile. Lost is the time from the end of a "
-	  "synchronisation that left nothing to do until the next submission.",
+	  "synchronisation that left nothing to do until the next submission, and no more than the host waits.",
 	  NULL, ct_rule_sync, CT_CAUSE_HOST, LINES(WAIT) },
 	{ "application", "time of the launching thread in the application, between calls", 30, SHARE,
 	  "Below a third of the time, calls are the better place to look.",
@@ -64,7 +64,8 @@ const struct ct_rule ct_rules[] = {
 	  "A blocking copy waits for what was launched before it.",
 	  &ct_copies_analyser, ct_rule_blocking_copies, CT_CAUSE_OWN, LINES(COPY) },
 	{ "small-copies", "many small copies", 2, SHARE,
-	  "At least 16 copies of at most 64 KiB an iteration: their cost does not depend on their size.",
+	  "At least 16 copies of at most 64 KiB an iteration: their cost does not depend on their size. Where most of them "
+	  "block, it is a part of blocking-copies.",
 	  &ct_copies_analyser, ct_rule_small_copies, CT_CAUSE_OWN, LINES(COPY) },
 	{ "alloc-in-loop", "allocations and frees in the steady state", 1, SHARE,
 	  "In at least every second iteration. cuMemFree waits for the GPU, and both take locks of the driver.",

@@ -21,6 +21,7 @@
 	X(sync, 1)		/* synchronisations in each */		\
 	X(wait, 1000000)	/* each takes */			\
 	X(after, 0)		/* the application after them */	\
+	X(pause, 0)		/* and after each tenth iteration */	\
 	X(copies, 0)		/* to the GPU in each */		\
 	X(copy, 1000)		/* each takes */			\
 	X(size, 1 << 20)	/* bytes of each */			\
@@ -257,6 +258,8 @@ static void iteration(struct thread *h, uint64_t i, uint64_t longer)
 		call(h, SYNC, 0, wait + longer, 0, &handle, sizeof(handle));
 	}
 	h->t += after;
+	if (i % 10 == 9)
+		h->t += pause;
 }
 
 static void thread_open(struct thread *h, uint32_t pid, uint32_t tid, uint64_t t)

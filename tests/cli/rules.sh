@@ -45,6 +45,8 @@ cuda-graph steady launches 8 7 launch=20000 wait=400000 after=600000
 cuda-graph steady after 600000 0 launch=20000 launches=8 wait=400000
 cuda-graph steady allocs 0 1 launch=20000 launches=8 wait=400000 after=600000
 sync-each-iteration steady after 55000 50000
+sync-each-iteration steady wait 60000 20000 after=600000
+host-bound steady wait 11000 11200 launches=10 launch=10000 pause=90000000
 application steady after 460000 420000
 off-cpu steady off 21000 20000
 off-cpu steady off 21000 0 offsync=500000
@@ -351,9 +353,25 @@ t_rules_gains()
 		is "$(jq -c '[.findings | group_by([.Pid, .Scope])[] | (map({ (.Rule): ."Gain (ns)" }) | add) as $gain | .[] |
 			select(."Gain (ns)" > ."Cost (ns)" or (."Part Of" and $gain[."Part Of"] < ."Gain (ns)")) | .Rule]' "$work/gains.json")" \
 			'[]' "$name: no finding gains more than it costs or than the whole"
+		is "$(jq -c '[.findings | group_by([.Pid, .Scope])[] | map(select(.Try and .Rule != "ignored-errors") | .Try | .[:22]) | group_by(.)[] | select(length > 1) | .[0]]' "$work/gains.json")" \
+			'[]' "$name: no advice twice"
 		n=$((n + $(jq '[.findings[] | select(."Part Of")] | length' "$work/gains.json")))
 	done
 	is "$((n >= 10))" 1 "$n findings are parts of others"
+}
+
+# One cause, one finding, one advice: copies that are small and block, a server that waits for requests.
+t_rules_once()
+{
+	rules_explain copies=16 async=0 size=1000 copy=9000
+	is "$(jq -c '[.findings[] | select(.Scope == "steady") | [.Rule, ."Part Of"]]' "$rd.json")" '[["blocking-copies",null],["small-copies","blocking-copies"]]' \
+		"copies that are small and block are told once"
+	rules_explain copies=16 async=1 size=1000 copy=9000
+	is "$(jq -c '[.findings[] | select(.Scope == "steady") | [.Rule, ."Part Of"]]' "$rd.json")" '[["small-copies",null]]' "those that do not block are small alone"
+	rules_explain pause=90000000 launches=10 launch=10000 wait=400000
+	is "$(jq -r '[.verdict[] | select(.Scope == "steady") | .Limit] | join(",")' "$rd.json") $(jq -c '[.findings[] | select(.Scope == "steady") | .Rule]' "$rd.json")" \
+		'pauses between iterations, as of a server without requests ["application"]' "a server without requests: neither launches nor synchronisations limit it"
+	is "$(jq -r '.findings[] | select(.Rule == "application") | .Finding | test(" for [0-9.]+ ms .9[0-9.]+ %. of it between iterations")' "$rd.json")" true "it says how much of it is between iterations"
 }
 
 # What a graph would take is what it takes: exact_repeats on a GPU server, as it is and mended.
@@ -423,9 +441,9 @@ t_rules_told()
 			"$rules" "$name: findings on $pid"
 	done <<'END'
 train|549|host-late (host-bound) (cuda-graph) (application) (getters)|steady state, 39 iterations of 1.75 ms (median): limited by the host. Its 2 launching threads spend 82.8 % in the application, 11.7 % launching, 3.9 % copying and 1.4 % waiting in synchronisations; the next work comes from thread 549 for 66.8 % of it and from thread 575 for 33.2 %.
-gpu/train|812|host-late (host-bound) (gpu-idle) (application) (cuda-graph) (sync-each-iteration) (getters)|steady state, 39 iterations of 1.74 ms (median): limited by the host. Its 2 launching threads spend 78.1 % in the application, 15.5 % launching, 4.7 % copying and 1.5 % waiting in synchronisations; the next work comes from thread 812 for 75.4 % of it and from thread 837 for 24.6 %; the GPU works for 15.9 % of it (measured).
+gpu/train|812|host-late (host-bound) (gpu-idle) (application) (cuda-graph) (getters)|steady state, 39 iterations of 1.74 ms (median): limited by the host. Its 2 launching threads spend 78.1 % in the application, 15.5 % launching, 4.7 % copying and 1.5 % waiting in synchronisations; the next work comes from thread 812 for 75.4 % of it and from thread 837 for 24.6 %; the GPU works for 15.9 % of it (measured).
 graph|624|getters|steady state, 300 iterations of 79.61 us (median): limited by the GPU. The launching thread spends 77.5 % waiting in synchronisations, 17.2 % in the application, 2.8 % launching and 2.6 % copying; the GPU has nothing to do for at least 5.1 %.
-gpu/sampler|846|host-late (host-bound) (gpu-idle) (application) (sync-each-iteration) lazy-loading|execution, 7.250 s without a repeating pattern: limited by the host. Its 9 launching threads spend 97.7 % in the application; the next work comes from thread 846 for 56.5 % of it, from thread 939 for 14.8 %, from thread 954 for 11.8 % and from 6 more threads; the GPU works for 1.0 % of it (measured).
+gpu/sampler|846|host-late (host-bound) (gpu-idle) (application) lazy-loading|execution, 7.250 s without a repeating pattern: limited by the host. Its 9 launching threads spend 97.7 % in the application; the next work comes from thread 846 for 56.5 % of it, from thread 939 for 14.8 %, from thread 954 for 11.8 % and from 6 more threads; the GPU works for 1.0 % of it (measured).
 processes|893||The process gave the GPU no work.
 processes|915|host-late (application) (sync-each-iteration) (getters)|steady state, 58 iterations of 128.28 us (median): limited by the host. The launching thread spends 52.9 % in the application, 21.8 % launching, 17.1 % copying and 8.1 % waiting in synchronisations; the GPU has nothing to do for at least 21.9 %.
 END

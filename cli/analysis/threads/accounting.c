@@ -311,6 +311,19 @@ unsigned int ct_account_turns(const struct ct_process_account *p)
 	return n;
 }
 
+void ct_account_covered(const struct ct_process_account *p, const struct ct_process_phases *phases,
+			struct ct_account_covered *c)
+{
+	struct ct_coverage coverage;
+
+	ct_phases_coverage(phases, &coverage);
+	*c = (struct ct_account_covered){ .covered = coverage.covered };
+	for (uint32_t i = ct_phases_warmup(phases); p->iterations && i < phases->iterations_count; i++) {
+		c->app += p->iterations[i].app;
+		c->wait += p->iterations[i].wait;
+	}
+}
+
 static uint64_t account_called(const struct ct_stage_account *s)
 {
 	uint64_t ns = s->ns[CT_ACCOUNT_WAIT] + s->ns[CT_ACCOUNT_DRIVER];

@@ -66,6 +66,18 @@ const struct ct_launching_thread *ct_account_turn(const struct ct_process_accoun
  */
 unsigned int ct_account_turns(const struct ct_process_account *p);
 
+/*
+ * What the process does in the iterations of its steady state.  Where they cover little of it, the pauses between
+ * them say nothing of what an iteration takes.
+ */
+struct ct_account_covered {
+	uint64_t covered;		/* ns; 0: there are no iterations */
+	uint64_t app, wait;		/* ns of it */
+};
+
+void ct_account_covered(const struct ct_process_account *p, const struct ct_process_phases *phases,
+			struct ct_account_covered *c);
+
 /* Does the thread count as one that launches? */
 static inline bool ct_account_launches(const struct ct_thread_account *t)
 {

@@ -29,6 +29,7 @@ struct copies {
 	unsigned int ranges_count, capacity;
 	bool unknown;				/* too many ranges */
 	struct kind pageable, blocking, small;
+	uint64_t small_blocking;		/* copies that are both */
 };
 
 struct collection {
@@ -123,10 +124,12 @@ static int copies_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	if (direction != CT_DIR_H2D && direction != CT_DIR_D2H)
 		return 0;
 	if (!copies_pinned(c, ct_record_quick(e->record, direction == CT_DIR_H2D ? CT_QUICK_SRC : CT_QUICK_DST)) &&
-	    size > COPIES_SMALL)
+	    size > COPIES_SMALL) {
 		copies_add(&c->pageable, &a->phases->processes[index], e, size, iteration);
-	else if (!ct_record_quick(e->record, CT_QUICK_ASYNC))
+	} else if (!ct_record_quick(e->record, CT_QUICK_ASYNC)) {
 		copies_add(&c->blocking, &a->phases->processes[index], e, size, iteration);
+		c->small_blocking += size <= COPIES_SMALL;
+	}
 	return 0;
 }
 
@@ -242,4 +245,7 @@ void ct_rule_small_copies(struct ct_explain *x, const struct ct_rule *rule)
 	ct_explain_advise(x, f, "Gather the data in one buffer and copy it at once: a copy costs some microseconds "
 			  "whatever its size.");
 	ct_explain_show(f, &c->small.longest);
+	/* The same copies, and the same time. */
+	if (2 * c->small_blocking >= c->small.count)
+		ct_explain_join(x, f, "blocking-copies");
 }

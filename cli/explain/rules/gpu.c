@@ -184,12 +184,14 @@ void ct_rule_gpu_idle(struct ct_explain *x, const struct ct_rule *rule)
 	if (devices > 1)
 		snprintf(which, sizeof(which), "GPU %u (of %u)", d->gpu, devices);
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, idle,
-			   "%s is idle for %s between its work, in %s gaps (measured). What the launching thread "
+			   "%s is idle for %s between its work, in %s gaps (measured). What the launching thread%s "
 			   "did meanwhile: %s. The longest gap has %s.%s", which,
 			   ct_explain_time(x, CT_SCOPE_STEADY, idle, time),
-			   ct_term_count(gaps, d->gaps[CT_STAGE_STEADY] + d->gaps[CT_STAGE_EXECUTION]), causes,
+			   ct_term_count(gaps, d->gaps[CT_STAGE_STEADY] + d->gaps[CT_STAGE_EXECUTION]),
+			   ct_explain_s(ct_account_turns(x->account)), causes,
 			   ct_term_ns(longest, gap->duration), pair);
 	ct_explain_advise(x, f, "%s", gpu_advice(x, cause));
+	f->remedy = cause == CT_IDLE_SYNC ? CT_REMEDY_SYNC : cause == CT_IDLE_APP ? CT_REMEDY_APPLICATION : CT_REMEDY_OWN;
 	if (gap->call)
 		ct_explain_show(f, &(struct ct_evidence){
 			.op_id = gap->op_id, .ts = gap->call_begin, .tid = gap->tid, .class = gap->call,

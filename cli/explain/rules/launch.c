@@ -64,16 +64,24 @@ static bool launch_gpu_busy(const struct ct_explain *x)
 void ct_rule_host_bound(struct ct_explain *x, const struct ct_rule *rule)
 {
 	uint64_t wait = ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_WAIT), rate, launches;
-	uint64_t wall = x->wall[CT_SCOPE_STEADY], host = wall - (wait < wall ? wait : wall), cost = host;
+	uint64_t wall = x->wall[CT_SCOPE_STEADY], host, cost;
 	uint64_t syncs = launch_syncs(x);
+	struct ct_account_covered in;
 	struct ct_evidence longest;
 	struct ct_finding_row *f;
 	char works[80] = "", time[64], each[CT_TERM_TEXT], n[CT_TERM_TEXT];
 
 	launches = launch_count(x, &longest, &rate);
+	/* In pauses between iterations nothing is launched, so that fewer launches do not shorten them. */
+	ct_account_covered(x->account, x->process, &in);
+	if (in.covered) {
+		launches = rate;
+		wait = in.wait;
+	}
+	cost = host = (in.covered ? in.covered : wall) - wait;
 	if (!x->thread || rate < 10 * x->iterations || launch_gpu_busy(x) ||
 	    (!x->busy && syncs * 2 < x->iterations) ||
-	    ct_rule_share(x, CT_SCOPE_STEADY, wait) >= rule->threshold)
+	    wait * 100.0 >= rule->threshold * (host + wait))
 		return;
 	if (x->busy) {
 		/* A host that is never late saves no more than the time in which the GPU waits for it. */
@@ -113,9 +121,10 @@ void ct_rule_application(struct ct_explain *x, const struct ct_rule *rule)
 	uint64_t app = ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_APP);
 	uint64_t off = ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_OFF_CPU);
 	const struct ct_scope_facts *facts = ct_rule_facts(x, CT_SCOPE_STEADY);
+	struct ct_account_covered in;
 	struct ct_finding_row *f;
 	uint64_t getters = 0;
-	char time[64], who[48], states[256];
+	char time[64], who[48], states[256], pause[64], pauses[96] = "";
 
 	for (unsigned int i = 0; i < facts->count; i++)
 		if (facts->list[i].class->category == CT_CAT_QUERY && !facts->list[i].timed)
@@ -123,11 +132,16 @@ void ct_rule_application(struct ct_explain *x, const struct ct_rule *rule)
 	/* While the GPU has work, it does not matter what the host does. */
 	if (!x->thread || launch_gpu_busy(x) || ct_rule_share(x, CT_SCOPE_STEADY, app) < rule->threshold)
 		return;
+	ct_account_covered(x->account, x->process, &in);
+	if (in.covered && app - in.app > app / 2)
+		snprintf(pauses, sizeof(pauses), ", for %s of it between iterations",
+			 ct_explain_time(x, CT_SCOPE_STEADY, app - in.app, pause));
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, app,
 			   "%s in the application, between calls, for %s of the "
-			   "%s%s%s.", ct_explain_launching(x, who), ct_explain_time(x, CT_SCOPE_STEADY, app, time), ct_explain_main(x),
+			   "%s%s%s%s.", ct_explain_launching(x, who), ct_explain_time(x, CT_SCOPE_STEADY, app, time), ct_explain_main(x), pauses,
 			   *ct_rule_states(x, CT_SCOPE_STEADY, states) ? states : "",
 			   getters >= 1000 ? "; calls that only ask libcuda for a value, which are not timed, are part of it" : "");
+	f->remedy = CT_REMEDY_APPLICATION;
 	if (*states)
 		ct_explain_advise(x, f, "%s", ct_rule_profile(x));
 	else if (launch_switches(x))

@@ -42,9 +42,9 @@ void ct_rule_sync(struct ct_explain *x, const struct ct_rule *rule)
 {
 	const struct ct_scope_facts *facts = ct_rule_facts(x, CT_SCOPE_STEADY);
 	const struct ct_fact *most = NULL;
-	uint64_t syncs = 0, launches = 0, transfers = 0, each, rate = 0, idle, most_idle, other;
+	uint64_t syncs = 0, launches = 0, transfers = 0, each, rate = 0, idle, most_idle, other, wait, cost;
 	struct ct_finding_row *f;
-	char time[64], until[64], least[128] = "", n[CT_TERM_TEXT];
+	char time[64], until[64], least[128] = "", n[CT_TERM_TEXT], waits[64], most_gain[128] = "";
 
 	for (unsigned int i = 0; i < facts->count; i++) {
 		const struct ct_fact *fact = &facts->list[i];
@@ -71,28 +71,36 @@ void ct_rule_sync(struct ct_explain *x, const struct ct_rule *rule)
 	idle = idle > other ? idle - other : 0;
 	if (x->idle_measured)
 		most_idle = sync_measured(x);
+	/* A host that never waits still does its own work: no more than it waits can be gained. */
+	wait = ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_WAIT);
+	cost = most_idle < wait ? most_idle : wait;
 	if (!x->idle_measured && !sync_leaves_nothing(x, syncs))
 		return;
 	if (!most || rate * 10 < x->iterations * 9 || syncs < SYNC_TIMES ||
-	    ct_rule_share(x, CT_SCOPE_STEADY, most_idle) < rule->threshold)
+	    ct_rule_share(x, CT_SCOPE_STEADY, cost) < rule->threshold)
 		return;
 	if (!x->idle_measured && ct_rule_share(x, CT_SCOPE_STEADY, idle) >= 0.05)
 		snprintf(least, sizeof(least), "at least %s from their end to the next submission, ", ct_explain_time(x, CT_SCOPE_STEADY, idle, time));
+	if (cost < most_idle)
+		snprintf(most_gain, sizeof(most_gain), "; the host waits for %s, and can gain no more",
+			 ct_explain_time(x, CT_SCOPE_STEADY, wait, waits));
 	/* A program without launches copies and sets. */
 	each = launches ? launches : transfers;
-	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, x->idle_measured ? CT_SURE : CT_LIKELY, most_idle,
-			   "%s synchronisation%s %s (one for %.0f %s%s), most by %s: without copies, allocations "
-			   "and module loading, the GPU has nothing to do for %s%s%s.",
+	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, x->idle_measured ? CT_SURE : CT_LIKELY, cost,
+			   "%s synchronisation%s %s (one for %.0f %s), most by %s: without copies, allocations "
+			   "and module loading, the GPU has nothing to do for %s%s%s%s.",
 			   ct_explain_rate(x, rate, n), ct_explain_rate_s(x, rate), ct_explain_per(x),
-			   (double)each / syncs, launches ? "launch" : "copy or set", (each + syncs / 2) / syncs == 1 ? "" :
-			   launches ? "es" : "",
+			   (double)each / syncs, !launches ? "copies or sets" : (each + syncs / 2) / syncs == 1 ? "launch" : "launches",
 			   most->class->name, least, ct_explain_time(x, CT_SCOPE_STEADY, most_idle, until),
-			   x->idle_measured ? " after them (measured on the GPU)" : " until the next submission returned");
+			   x->idle_measured ? " after them (measured on the GPU)" : " until the next submission returned",
+			   most_gain);
 	/* Each wait also lasts until the thread is told that the GPU is done: that goes, too. */
-	f->estimate = !x->idle_measured;
-	f->least = f->estimate ? idle : 0;
+	f->estimate = !x->idle_measured && cost == most_idle;
+	f->at_most = !f->estimate;
+	f->least = x->idle_measured ? 0 : idle < cost ? idle : cost;
 	ct_explain_advise(x, f, "Synchronise less often: read results back once for several steps (.item(), .cpu() "
 			  "and print of a tensor synchronise), let the GPU wait by events (cuStreamWaitEvent) "
 			  "instead of the host.");
+	f->remedy = CT_REMEDY_SYNC;
 	ct_explain_show(f, &most->longest);
 }
