@@ -303,12 +303,17 @@ static bool drain_in_the_way(struct progress *p)
 	return p->waited - before.waited > (p->ran - before.ran) / DELAY_SHARE;
 }
 
+static bool drain_stops(const struct ct_drain *s)
+{
+	return __atomic_load_n(&s->stop, __ATOMIC_RELAXED);
+}
+
 /* Sleeps for @ns, or until a thread wakes it; not at all if the word has changed since. */
 static void drain_sleep_on(const struct ct_drain *s, uint32_t published, long ns)
 {
 	const struct timespec longest = { .tv_nsec = ns };
 
-	if (!s->stop && syscall(SYS_futex, &s->page->published, FUTEX_WAIT, published, &longest) &&
+	if (!drain_stops(s) && syscall(SYS_futex, &s->page->published, FUTEX_WAIT, published, &longest) &&
 	    errno != EAGAIN && errno != EINTR && errno != ETIMEDOUT)
 		nanosleep(&longest, NULL);
 }
@@ -320,7 +325,7 @@ static void *drain_run(void *arg)
 	struct ct_recorder_page page = { 0 };
 
 	drain_in_the_way(&progress);
-	while (!s->stop) {
+	while (!drain_stops(s)) {
 		drain_say_alive(s);
 		drain_keep(s, 0);
 		if (drain_in_the_way(&progress)) {
@@ -394,7 +399,7 @@ void ct_drain_close(struct ct_drain *s)
 	if (s->running) {
 		struct ct_recorder_page page = { 0 };
 
-		s->stop = true;
+		__atomic_store_n(&s->stop, true, __ATOMIC_RELAXED);
 		drain_read_page(s, &page);
 		drain_set_word(s, offsetof(struct ct_recorder_page, published), page.published + 1);
 		syscall(SYS_futex, &s->page->published, FUTEX_WAKE, 1);

@@ -27,7 +27,7 @@ struct ct_drain {
 	uint8_t *copy;
 	pthread_t thread;
 	bool running;
-	volatile bool stop;
+	bool stop;			/* by another thread */
 	struct ct_keep *keep;		/* the directory is kept within its bounds; NULL: it has none */
 };
 
