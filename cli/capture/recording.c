@@ -23,6 +23,7 @@
 #include "capture/ring.h"
 #include "capture/writers.h"
 #include "trace/directory.h"
+#include "userlib/plugins/stacks/page.h"
 
 /* ------------------------------------------------------ the directory ---- */
 
@@ -45,6 +46,11 @@ static bool recording_is_trace(int dirfd)
 				     "/* CTF 1.8 */\n/*\nA trace of cudatrace ");
 }
 
+static bool recording_is_number(const char *text)
+{
+	return *text && !text[strspn(text, "0123456789")];
+}
+
 /* Only what a recording made is ever removed. */
 static bool recording_is_ours(int dirfd, const char *name)
 {
@@ -55,7 +61,10 @@ static bool recording_is_ours(int dirfd, const char *name)
 	if (ct_is_inflight_page(name)) {
 		known = !ct_stream_of_page(stream, sizeof(stream), name);
 	} else if (!strncmp(name, ".metadata.", 10)) {
-		known = name[10] && !name[10 + strspn(name + 10, "0123456789")];
+		known = recording_is_number(name + 10);
+	} else if (!strncmp(name, PAGE_PREFIX, strlen(PAGE_PREFIX))) {
+		/* Of a recorder that was killed. */
+		known = recording_is_number(name + strlen(PAGE_PREFIX));
 	} else {
 		known = ct_is_trace_file(name) || !strcmp(name, CT_LOCK_FILE) || !strcmp(name, CT_RECORDER_FILE) ||
 			!strcmp(name, CT_LOST_TEMPORARY);
