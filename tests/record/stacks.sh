@@ -325,6 +325,10 @@ t_stacks_killed()
 	is $? 137 "a program is killed while it is sampled"
 	is "$(jq -s '[.[] | select(.name == "sample")] | length > 0' "$work/sampled-killed.jsonl")" true "its samples are there"
 	is "$(find "$work/sampled-killed" -name '.sample-*')" "" "and nothing else stays"
+	# What a recorder leaves that is killed itself.
+	: >"$work/sampled-killed/.sample-4711"
+	stacked sampled-killed "$python" tests/record/stacks_lines.py "$PWD/build/tests/sim/libcuda.so.1" wait
+	is $? 0 "record -f replaces the trace of a recorder that was killed" || tail -n 1 "$work/sampled-killed.err"
 }
 
 # stacks_perfetto NAME: in Perfetto's format each call and each sample has the stack that JSON Lines have.
@@ -616,6 +620,38 @@ t_stacks_sanitized()
 		is $? 0 "... and one of C++"
 		is "$(cat "$work/log-$kind"* 2>/dev/null | grep -c 'ERROR: \|WARNING: ThreadSanitizer\|runtime error: ')" 0 "... and nothing is found" ||
 			cat "$work/log-$kind"* | head -n 20
+	done
+}
+
+# The recorder built with sanitizers, while it samples: programs that run, one that is killed, and one that lies to it.
+t_stacks_sampler_sanitized()
+{
+	local python version kind plain=$cudatrace cudatrace turns=3
+	read -r python version < <(stacks_pythons)
+	[ -n "$python" ] || { skip "samples with sanitizers" "no python3 with ctypes"; return; }
+	for kind in address thread; do
+		cudatrace=$PWD/build/recorder-$kind/cudatrace
+		if ! make -s -j2 -f tests/record/recorder.mk KIND=$kind >"$work/built" 2>&1 || ! "$cudatrace" --version >"$work/built" 2>&1; then
+			skip "the recorder with the sanitizer for $kind" "$(grep -i error "$work/built" | tail -n 1)"
+			continue
+		fi
+		local -x ASAN_OPTIONS="log_path=$work/recorder-$kind.log" TSAN_OPTIONS="log_path=$work/recorder-$kind.log" \
+			UBSAN_OPTIONS="log_path=$work/recorder-$kind.log" CUDATRACE_TEST_SAMPLE=--sample=1000
+		rm -f "$work/recorder-$kind.log"*
+		stacked recorder-$kind "$python" tests/record/stacks_lines.py "$PWD/build/tests/sim/libcuda.so.1" busy sleep lock file wait
+		is $? 0 "the recorder with the sanitizer for $kind samples a program" || tail -n 3 "$work/recorder-$kind.err"
+		is "$(jq -rs '[.[] | select(.name == "sample" and .stack) | .stack[0][2]] | . - (. - ["compute", "sleeper", "locked", "reader"]) | unique | join(" ")' \
+			"$work/recorder-$kind.jsonl")" "compute locked reader sleeper" "... each of its functions"
+		stacked recorder-$kind "$python" tests/record/stacks_lines.py "$PWD/build/tests/sim/libcuda.so.1" busy wait die
+		is $? 137 "... one that is killed meanwhile"
+		is "$(jq -s '[.[] | select(.name == "sample")] | length > 0' "$work/recorder-$kind.jsonl")" true "... of which the samples are there"
+		[ $kind = address ] || turns=1
+		stacked recorder-$kind "$python" tests/record/stacks_hostile.py "$PWD/build/tests/sim/libcuda.so.1" $RANDOM $turns
+		is $? 0 "... and one that writes anything into the page by which it is sampled"
+		"$plain" report lines "$work/recorder-$kind" >"$work/hostile" 2>&1
+		is $? 0 "... of which a report is made" || tail -n 2 "$work/hostile"
+		is "$(cat "$work/recorder-$kind.log"* 2>/dev/null | grep -c 'ERROR: \|WARNING: ThreadSanitizer\|runtime error: ')" 0 "... and nothing is found" ||
+			cat "$work/recorder-$kind.log"* | head -n 20
 	done
 }
 

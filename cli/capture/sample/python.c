@@ -16,7 +16,16 @@
 #define PYTHON_TEXT		2048u
 #define PYTHON_TABLE		(1u << 20)
 #define PYTHON_HEAD		256u	/* bytes of a code object that are looked at */
+#define PYTHON_KINDS		8u	/* bit of a string's state where its kind begins, at most */
 #define PTHREAD_TID		720u	/* of struct pthread of glibc on x86-64 */
+
+bool ct_sampled_page_fits(const struct python_page *page)
+{
+	const struct layout *l = &page->layout;
+
+	return l->code_filename <= PYTHON_HEAD - 8 && l->code_name <= PYTHON_HEAD - 8 && l->code_lines <= PYTHON_HEAD - 8 &&
+	       l->code_firstline <= PYTHON_HEAD - 4 && l->type <= PYTHON_HEAD - 8 && l->string_kind <= PYTHON_KINDS;
+}
 
 static uint64_t python_word(const uint8_t *at)
 {

@@ -43,6 +43,9 @@ struct ct_sampled_python {
 	CT_KEYED(struct ct_sampled_code) codes;
 };
 
+/* Can a page be what a plugin says?  A program can write anything into its own. */
+bool ct_sampled_page_fits(const struct python_page *page);
+
 /* The thread's state as the interpreter keeps it, by its id; 0: there is none. */
 uint64_t ct_sampled_thread(struct ct_sampled_python *p, pid_t tid);
 

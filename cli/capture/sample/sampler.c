@@ -274,6 +274,8 @@ static void sampler_update(struct sampled_process *p)
 	}
 	/* Until all of it is there, and where it was read while it changed, nothing follows from it. */
 	p->python.about = page;
+	if (!ct_sampled_page_fits(&page))
+		p->python.about.version = 0;
 	if (p->python.kind)
 		p->python.about.layout.string_kind = p->python.kind;
 	if (!p->known && !page.threads && !p->count)

@@ -25,7 +25,7 @@ struct layout {
 	uint16_t frame_previous, frame_code, frame_instr;
 	int16_t frame_owner;		/* -1: each frame is one of Python code */
 	uint8_t owner_c;		/* from this one on an owner is not Python code */
-	bool index;			/* instr is an int: a number of units, not an address */
+	uint8_t index;			/* 1: instr is an int, a number of units and not an address */
 	uint8_t unit;			/* bytes of such a unit */
 	int16_t frame_bytecode;		/* its thread's copy of the code (free threading); -1: none */
 	uint16_t code_copies;		/* the list of these */

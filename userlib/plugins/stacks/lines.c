@@ -3,7 +3,7 @@
 #include "lines.h"
 
 /* 3.9: a byte more of code, a line more (signed), and so on. */
-static int lines_lnotab(const uint8_t *p, size_t size, int line, int64_t at)
+static int64_t lines_lnotab(const uint8_t *p, size_t size, int64_t line, int64_t at)
 {
 	int64_t address = 0;
 
@@ -17,7 +17,7 @@ static int lines_lnotab(const uint8_t *p, size_t size, int line, int64_t at)
 }
 
 /* 3.10: bytes of code, and by how much its line differs from the one before; -128: it has none. */
-static int lines_pairs(const uint8_t *p, size_t size, int line, int64_t at)
+static int64_t lines_pairs(const uint8_t *p, size_t size, int64_t line, int64_t at)
 {
 	int64_t end = 0;
 
@@ -48,7 +48,7 @@ static int lines_signed(const uint8_t *p, const uint8_t *end)
 }
 
 /* 3.11: entries begin with a byte above 127: 1, four bits of its kind, and its units less one. */
-static int lines_locations(const uint8_t *p, size_t size, int line, int64_t at)
+static int64_t lines_locations(const uint8_t *p, size_t size, int64_t line, int64_t at)
 {
 	const uint8_t *end = p + size;
 	int64_t address = 0;
@@ -72,15 +72,13 @@ static int lines_locations(const uint8_t *p, size_t size, int line, int64_t at)
 
 int lines_find(enum line_format format, const uint8_t *table, size_t size, int first, int64_t at)
 {
-	if (at < 0)
-		return first;
-	switch (format) {
-	case LINES_LNOTAB:
-		return lines_lnotab(table, size, first, at);
-	case LINES_PAIRS:
-		return lines_pairs(table, size, first, at);
-	case LINES_LOCATIONS:
-		return lines_locations(table, size, first, at);
-	}
-	return -1;
+	int64_t line = first;
+
+	if (at >= 0 && format == LINES_LNOTAB)
+		line = lines_lnotab(table, size, first, at);
+	else if (at >= 0 && format == LINES_PAIRS)
+		line = lines_pairs(table, size, first, at);
+	else if (at >= 0)
+		line = lines_locations(table, size, first, at);
+	return line == (int)line ? line : -1;
 }
