@@ -338,7 +338,8 @@ enum ct_limit ct_verdict_steady(const struct ct_verdict *v, char *buf, size_t si
 void ct_verdict_startup(const struct ct_process_phases *p, char *buf, size_t size)
 {
 	const struct ct_stage_span *longest = NULL;
-	uint64_t all = p->end - p->begin, startup = 0;
+	uint64_t all = p->end - p->begin, startup = 0, teardown;
+	size_t used = 0;
 	char a[CT_TERM_TEXT], b[CT_TERM_TEXT];
 
 	*buf = 0;
@@ -349,9 +350,14 @@ void ct_verdict_startup(const struct ct_process_phases *p, char *buf, size_t siz
 		if (!longest || s->end - s->begin > longest->end - longest->begin)
 			longest = s;
 	}
-	if (!startup)
-		return;
-	snprintf(buf, size, "startup: %s, %.0f %% of the process's time; its longest part, %s, is %s.",
-		 ct_term_ns(a, startup), all ? 100.0 * startup / all : 0,
-		 ct_term_ns(b, longest->end - longest->begin), ct_stage_text[longest->stage]);
+	if (startup)
+		used = snprintf(buf, size, "startup: %s, %.0f %% of the process's time; its longest part, %s, is %s.",
+				ct_term_ns(a, startup), all ? 100.0 * startup / all : 0,
+				ct_term_ns(b, longest->end - longest->begin), ct_stage_text[longest->stage]);
+	/* What is said of the rest is not of all the program does. */
+	teardown = p->stages_count && p->stages[p->stages_count - 1].stage == CT_STAGE_TEARDOWN ?
+		   p->stages[p->stages_count - 1].end - p->stages[p->stages_count - 1].begin : 0;
+	if (100.0 * teardown >= SOME * all && teardown && used < size)
+		snprintf(buf + used, size - used, "%steardown: %s, %.0f %% of the process's time.", used ? " " : "",
+			 ct_term_ns(a, teardown), 100.0 * teardown / all);
 }

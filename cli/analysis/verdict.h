@@ -34,7 +34,7 @@ void ct_verdict_of(struct ct_verdict *v, const struct ct_analysis *a, unsigned i
 /* Writes the sentence on the steady state (or the execution) to @buf. */
 enum ct_limit ct_verdict_steady(const struct ct_verdict *v, char *buf, size_t size);
 
-/* Writes the sentence on the startup to @buf; "" where the process has none. */
+/* Writes the sentence on the startup, and on a long teardown, to @buf; "" where the process has neither. */
 void ct_verdict_startup(const struct ct_process_phases *p, char *buf, size_t size);
 
 #endif

@@ -19,7 +19,7 @@
 	X(WARMUP, "warmup", "warm-up: until iterations are regular")	\
 	X(STEADY, "steady", "steady state: the iterations")		\
 	X(EXECUTION, "execution", "instead of the last two: no repeating pattern was found") \
-	X(TEARDOWN, "teardown", "after the last iteration, or the last launch")
+	X(TEARDOWN, "teardown", "after the last iteration and the wait for it, or the last work")
 #define CT_STAGE_ROW(id, word, text)	CT_STAGE_##id,
 enum ct_stage { CT_STAGES(CT_STAGE_ROW) CT_STAGE_COUNT };
 #undef CT_STAGE_ROW

@@ -234,6 +234,36 @@ static int stages_miss_most(const struct ct_phase_work *w, uint64_t steady, unsi
 	return rc;
 }
 
+/*
+ * The end of the steady state: a program that launches without waiting waits for all of it behind its last iteration, and
+ * the GPU does most of the work meanwhile.  That is no teardown.
+ */
+static uint64_t stages_steady_end(const struct ct_phase_work *w)
+{
+	const struct ct_process_phases *p = w->process;
+	uint64_t end = p->iterations[p->iterations_count - 1].end, last, from, until = UINT64_MAX;
+	uint32_t before = ct_work_launches(w, 0, end);
+	const struct ct_happening *wait = NULL;
+
+	if (w->partial || !before)
+		return end;
+	last = w->launches[before - 1];
+	if (before < w->launches_count)
+		until = w->launches[before];
+	for (unsigned int s = 0; s < w->slices_count; s++)
+		for (uint32_t i = 0; i < w->slices[s].count; i++) {
+			const struct ct_happening *h = &w->slices[s].list[i];
+
+			if (ct_happening_wait(h) && h->at > last && (!wait || h->at < wait->at))
+				wait = h;
+		}
+	if (!wait || wait->at >= until || ct_happening_end(wait) <= end)
+		return end;
+	/* What comes long after is another matter. */
+	from = wait->at > end ? wait->at : end;
+	return from - end <= ct_happening_end(wait) - from ? ct_happening_end(wait) : end;
+}
+
 int ct_stages_find(struct ct_phase_work *w)
 {
 	struct ct_process_phases *p = w->process;
@@ -287,7 +317,7 @@ int ct_stages_find(struct ct_phase_work *w)
 		stages_add(w, CT_STAGE_WEIGHTS, f.weights_end);
 	if (found) {
 		stages_add(w, CT_STAGE_WARMUP, steady);
-		stages_add(w, CT_STAGE_STEADY, p->iterations[p->iterations_count - 1].end);
+		stages_add(w, CT_STAGE_STEADY, stages_steady_end(w));
 	} else {
 		stages_add(w, CT_STAGE_EXECUTION, w->last_end);
 	}

@@ -37,6 +37,7 @@ void launch_for(uint32_t kernel, uint32_t grid, uint64_t ns);
 void launch(uint32_t kernel, uint32_t grid);
 void graph(uint64_t handle);
 void wait_gpu(void);
+void wait_for(uint64_t ns);
 void pause_for(uint64_t ns);
 
 /* What every program does first. */

@@ -143,9 +143,14 @@ void graph(uint64_t handle)
 	record(GRAPH, 3000, &(struct ct_graph){ handle, 0 }, sizeof(struct ct_graph));
 }
 
+void wait_for(uint64_t ns)
+{
+	record(WAIT, ns, &(struct ct_handle){ 1 }, sizeof(struct ct_handle));
+}
+
 void wait_gpu(void)
 {
-	record(WAIT, 9000, &(struct ct_handle){ 1 }, sizeof(struct ct_handle));
+	wait_for(9000);
 }
 
 void pause_for(uint64_t ns)

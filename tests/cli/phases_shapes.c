@@ -217,6 +217,37 @@ static void two_models(void)
 	forget();
 }
 
+/* Launches that nothing waits for but the end, when the GPU does most of them. */
+static void runs_ahead(void)
+{
+	const struct ct_process_phases *p;
+	const struct ct_stage_span *steady;
+
+	for (int i = 0; i < 3; i++) {
+		static const char *const names[] = { "ahead", "ahead-copy", "ahead-pause" };
+		uint64_t end;
+
+		begin_program(names[i]);
+		start();
+		for (int k = 0; k < 800; k++)
+			launch(1 + k % 4, 8);
+		if (i == 2)
+			pause_for(500000000);
+		if (i == 1)
+			copy(CT_DIR_D2H, 4096, true);
+		wait_for(80000000);
+		end = now - 500;
+		pause_for(3000000);
+		getter();
+		end_thread();
+		p = find();
+		steady = stage(p, CT_STAGE_STEADY);
+		ok(main_holds(p) && steady && (steady->end == end) == (i < 2) && time_of(p, CT_STAGE_TEARDOWN) < 10 + 90 * (i == 2),
+		   "%s: %s", names[i], i == 2 ? "a wait long after the loop is none for it" : "the wait for the loop is in its steady state");
+		forget();
+	}
+}
+
 /* A server: requests, and minutes without one. */
 static void server(void)
 {
@@ -340,6 +371,7 @@ void test_shapes(void)
 	one_launch();
 	sampling();
 	two_models();
+	runs_ahead();
 	server();
 	compiled();
 	long_without_pattern();
