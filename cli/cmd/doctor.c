@@ -74,7 +74,7 @@ static const char *const doctor_word[] = {
 	[CT_FINDING_OK] = "ok", [CT_FINDING_NOTE] = "note", [CT_FINDING_MISSING] = "missing",
 };
 
-static void doctor_print(const struct ct_finding *f, FILE *out, bool colour)
+static void doctor_print(const struct ct_check_result *f, FILE *out, bool colour)
 {
 	static const char *const code[] = {
 		[CT_FINDING_OK] = "\033[32m", [CT_FINDING_NOTE] = "\033[33m",
@@ -96,7 +96,7 @@ static void doctor_json_text(struct ct_out *out, const char *key, const char *te
 	ct_out_json(out, text, strlen(text));
 }
 
-static void doctor_print_json(struct ct_out *out, const char *check, const struct ct_finding *f, bool *first)
+static void doctor_print_json(struct ct_out *out, const char *check, const struct ct_check_result *f, bool *first)
 {
 	if (f->level == CT_FINDING_NONE)
 		return;
@@ -126,7 +126,7 @@ int cmd_doctor(int argc, char **argv)
 	struct env env = { .doctor = CT_DOCTOR_INIT };
 	struct ct_doctor *d = &env.doctor;
 	bool colour = ct_term_colour(stdout), first = true;
-	struct ct_finding f;
+	struct ct_check_result f;
 	struct ct_out out;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &env);

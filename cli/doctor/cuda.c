@@ -15,7 +15,7 @@
 #include "base/file.h"
 #include "capture/launch.h"
 
-struct ct_finding ct_check_driver(struct ct_doctor *d)
+struct ct_check_result ct_check_driver(struct ct_doctor *d)
 {
 	char line[256];
 
@@ -23,23 +23,23 @@ struct ct_finding ct_check_driver(struct ct_doctor *d)
 	d->driver = ct_doctor_has("/sys/module/nvidia") ||
 		    ct_first_line("/proc/driver/nvidia/version", line, sizeof(line));
 	if (!d->driver)
-		return ct_finding(
+		return ct_check_result(
 			CT_FINDING_NOTE, "apt-get install nvidia-driver, if this machine has a GPU",
 			"NVIDIA's driver is not loaded: programs that need a GPU will fail");
-	return ct_finding(CT_FINDING_OK, NULL, "NVIDIA's driver %s is loaded%s", d->driver_version,
+	return ct_check_result(CT_FINDING_OK, NULL, "NVIDIA's driver %s is loaded%s", d->driver_version,
 			  ct_doctor_has("/sys/module/nvidia_uvm") ?
 				  " with nvidia-uvm" :
 				  ", nvidia-uvm is not (it comes with the first CUDA program)");
 }
 
-struct ct_finding ct_check_nvidiactl(struct ct_doctor *d)
+struct ct_check_result ct_check_nvidiactl(struct ct_doctor *d)
 {
 	(void)d;
 	if (!ct_doctor_has("/dev/nvidiactl"))
-		return ct_finding(CT_FINDING_NOTE, "nvidia-modprobe, as root",
+		return ct_check_result(CT_FINDING_NOTE, "nvidia-modprobe, as root",
 				  "/dev/nvidiactl is not there yet");
 	if (access("/dev/nvidiactl", R_OK | W_OK))
-		return ct_finding(CT_FINDING_NOTE, "join the group that owns it",
+		return ct_check_result(CT_FINDING_NOTE, "join the group that owns it",
 				  "/dev/nvidiactl can't be opened by this user");
 	return ct_no_finding();
 }
@@ -102,14 +102,14 @@ static bool cuda_find_libcuda(char path[PATH_MAX])
 	return found || cuda_find_in_default_dirs(path);
 }
 
-struct ct_finding ct_check_libcuda(struct ct_doctor *d)
+struct ct_check_result ct_check_libcuda(struct ct_doctor *d)
 {
 	char real[PATH_MAX];
 	const char *version;
 
 	if (!cuda_find_in_environment(d->libcuda) && !cuda_find_libcuda(d->libcuda)) {
 		*d->libcuda = 0;
-		return ct_finding(CT_FINDING_NOTE, "apt-get install libcuda1",
+		return ct_check_result(CT_FINDING_NOTE, "apt-get install libcuda1",
 				  "there is no libcuda.so.1: no CUDA program runs here");
 	}
 	if (!realpath(d->libcuda, real))
@@ -117,32 +117,32 @@ struct ct_finding ct_check_libcuda(struct ct_doctor *d)
 	version = strstr(real, "libcuda.so.");
 	snprintf(d->libcuda_version, sizeof(d->libcuda_version), "%.63s",
 		 version ? version + strlen("libcuda.so.") : "");
-	return ct_finding(CT_FINDING_OK, NULL, "libcuda %s: %s", d->libcuda_version, d->libcuda);
+	return ct_check_result(CT_FINDING_OK, NULL, "libcuda %s: %s", d->libcuda_version, d->libcuda);
 }
 
-struct ct_finding ct_check_libcuda_version(struct ct_doctor *d)
+struct ct_check_result ct_check_libcuda_version(struct ct_doctor *d)
 {
 	if (!*d->libcuda || !*d->driver_version || !strchr(d->libcuda_version, '.') ||
 	    !strcmp(d->libcuda_version, d->driver_version))
 		return ct_no_finding();
-	return ct_finding(CT_FINDING_NOTE, "install both of one version, then reboot",
+	return ct_check_result(CT_FINDING_NOTE, "install both of one version, then reboot",
 			  "libcuda is %s, but the loaded driver is %s: CUDA programs will fail",
 			  d->libcuda_version, d->driver_version);
 }
 
-struct ct_finding ct_check_library(struct ct_doctor *d)
+struct ct_check_result ct_check_library(struct ct_doctor *d)
 {
 	char path[PATH_MAX];
 	struct ct_error err;
 
 	d->library = !ct_launch_library(path, sizeof(path), &err);
 	if (d->library)
-		return ct_finding(CT_FINDING_OK, NULL, "preload library: %s", path);
-	return ct_finding(CT_FINDING_MISSING, "make install", "%s", err.text);
+		return ct_check_result(CT_FINDING_OK, NULL, "preload library: %s", path);
+	return ct_check_result(CT_FINDING_MISSING, "make install", "%s", err.text);
 }
 
 /* The plugin knows which it would take: here, in a process without the program's libraries. */
-struct ct_finding ct_check_cupti(struct ct_doctor *d)
+struct ct_check_result ct_check_cupti(struct ct_doctor *d)
 {
 	bool (*find)(char *path, size_t path_size, char *why, size_t why_size, unsigned int *version);
 	char library[PATH_MAX], plugin[PATH_MAX], path[PATH_MAX], why[512];
@@ -157,10 +157,10 @@ struct ct_finding ct_check_cupti(struct ct_doctor *d)
 		 dlopen(plugin, RTLD_NOW | RTLD_LOCAL) : NULL;
 	find = handle ? (__typeof__(find))dlsym(handle, "cudatrace_gpu_find") : NULL;
 	if (!find)
-		return ct_finding(CT_FINDING_NOTE, "make install", "record --gpu: cannot load %s", plugin);
+		return ct_check_result(CT_FINDING_NOTE, "make install", "record --gpu: cannot load %s", plugin);
 	if (!find(path, sizeof(path), why, sizeof(why), &version))
-		return ct_finding(CT_FINDING_NOTE, "install CUDA's CUPTI (Python: nvidia-cuda-cupti)",
+		return ct_check_result(CT_FINDING_NOTE, "install CUDA's CUPTI (Python: nvidia-cuda-cupti)",
 				  "record --gpu: %s", why);
-	return ct_finding(CT_FINDING_OK, NULL, "record --gpu takes %s (version %u): %s; a program that has its own libcupti gets that",
+	return ct_check_result(CT_FINDING_OK, NULL, "record --gpu takes %s (version %u): %s; a program that has its own libcupti gets that",
 			  path, version, why);
 }

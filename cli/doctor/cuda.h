@@ -5,11 +5,11 @@
 
 #include "doctor/doctor.h"
 
-struct ct_finding ct_check_driver(struct ct_doctor *d);
-struct ct_finding ct_check_nvidiactl(struct ct_doctor *d);
-struct ct_finding ct_check_libcuda(struct ct_doctor *d);
-struct ct_finding ct_check_libcuda_version(struct ct_doctor *d);
-struct ct_finding ct_check_library(struct ct_doctor *d);
-struct ct_finding ct_check_cupti(struct ct_doctor *d);
+struct ct_check_result ct_check_driver(struct ct_doctor *d);
+struct ct_check_result ct_check_nvidiactl(struct ct_doctor *d);
+struct ct_check_result ct_check_libcuda(struct ct_doctor *d);
+struct ct_check_result ct_check_libcuda_version(struct ct_doctor *d);
+struct ct_check_result ct_check_library(struct ct_doctor *d);
+struct ct_check_result ct_check_cupti(struct ct_doctor *d);
 
 #endif

@@ -41,15 +41,15 @@ void ct_doctor_probes(char *text, size_t size, const unsigned int *count, size_t
 	}
 }
 
-struct ct_finding ct_check_device_there(struct ct_doctor *d)
+struct ct_check_result ct_check_device_there(struct ct_doctor *d)
 {
 	if (!d->loaded || ct_doctor_has(CT_DEVICE_PATH))
 		return ct_no_finding();
-	return ct_finding(CT_FINDING_MISSING, "modprobe -r cudatrace; modprobe cudatrace",
+	return ct_check_result(CT_FINDING_MISSING, "modprobe -r cudatrace; modprobe cudatrace",
 			  "the module is loaded, but %s is not there", CT_DEVICE_PATH);
 }
 
-struct ct_finding ct_check_device_records(struct ct_doctor *d)
+struct ct_check_result ct_check_device_records(struct ct_doctor *d)
 {
 	char cure[256];
 
@@ -59,13 +59,13 @@ struct ct_finding ct_check_device_records(struct ct_doctor *d)
 	if (d->device >= 0)
 		return ct_no_finding();
 	if (errno == EBUSY)
-		return ct_finding(CT_FINDING_MISSING, "wait for the other recording to end",
+		return ct_check_result(CT_FINDING_MISSING, "wait for the other recording to end",
 				  "%s is in use", CT_DEVICE_PATH);
-	return ct_finding(CT_FINDING_MISSING, cure, "%s can't be opened for recording: %s",
+	return ct_check_result(CT_FINDING_MISSING, cure, "%s can't be opened for recording: %s",
 			  CT_DEVICE_PATH, strerror(errno));
 }
 
-struct ct_finding ct_check_device_reads(struct ct_doctor *d)
+struct ct_check_result ct_check_device_reads(struct ct_doctor *d)
 {
 	char cure[256];
 
@@ -73,26 +73,26 @@ struct ct_finding ct_check_device_reads(struct ct_doctor *d)
 	if (d->device < 0)
 		d->device = open(CT_DEVICE_PATH, O_RDONLY | O_CLOEXEC);
 	if (d->device >= 0)
-		return ct_finding(CT_FINDING_OK, NULL, "%s opens for %s", CT_DEVICE_PATH,
+		return ct_check_result(CT_FINDING_OK, NULL, "%s opens for %s", CT_DEVICE_PATH,
 				  d->device_records ? "recording" : "reading");
-	return ct_finding(CT_FINDING_MISSING, cure, "%s can't be read: %s", CT_DEVICE_PATH,
+	return ct_check_result(CT_FINDING_MISSING, cure, "%s can't be read: %s", CT_DEVICE_PATH,
 			  strerror(errno));
 }
 
-struct ct_finding ct_check_version(struct ct_doctor *d)
+struct ct_check_result ct_check_version(struct ct_doctor *d)
 {
 	static const char cure[] = "load the module of this version of cudatrace";
 	struct ct_version version = { .size = sizeof(version), .abi = CT_ABI_VERSION };
 
 	if (ioctl(d->device, CT_IOC_VERSION, &version)) {
 		d->device_records = false;
-		return ct_finding(CT_FINDING_MISSING, cure, "%s does not answer as cudatrace's: %s",
+		return ct_check_result(CT_FINDING_MISSING, cure, "%s does not answer as cudatrace's: %s",
 				  CT_DEVICE_PATH, strerror(errno));
 	}
 	if (version.abi == CT_ABI_VERSION && version.schema == CT_SCHEMA_VERSION)
 		return ct_no_finding();
 	d->device_records = false;
-	return ct_finding(
+	return ct_check_result(
 		CT_FINDING_MISSING, cure,
 		"the loaded module speaks ABI %u, schema %u, this program ABI %u, schema %u: update the %s",
 		version.abi, version.schema, CT_ABI_VERSION, CT_SCHEMA_VERSION,
@@ -110,16 +110,16 @@ static bool device_get_probe(const struct ct_doctor *d, uint32_t i, struct ct_pr
 }
 
 /* A finding for each. */
-struct ct_finding ct_check_refused_probes(struct ct_doctor *d)
+struct ct_check_result ct_check_refused_probes(struct ct_doctor *d)
 {
 	struct ct_probe_info probe;
-	struct ct_finding f;
+	struct ct_check_result f;
 
 	while (device_get_probe(d, d->next_probe, &probe)) {
 		d->next_probe++;
 		if (probe.state != CT_PROBE_FAILED)
 			continue;
-		f = ct_finding(CT_FINDING_MISSING, NULL, "probe on %s: the kernel refused: %s",
+		f = ct_check_result(CT_FINDING_MISSING, NULL, "probe on %s: the kernel refused: %s",
 			       probe.symbol, strerror(-probe.error));
 		f.more = true;
 		return f;
@@ -127,7 +127,7 @@ struct ct_finding ct_check_refused_probes(struct ct_doctor *d)
 	return ct_no_finding();
 }
 
-struct ct_finding ct_check_probes(struct ct_doctor *d)
+struct ct_check_result ct_check_probes(struct ct_doctor *d)
 {
 	unsigned int count[STATES] = { 0 };
 	struct ct_probe_info probe;
@@ -140,10 +140,10 @@ struct ct_finding ct_check_probes(struct ct_doctor *d)
 	if (!i)
 		return ct_no_finding();
 	ct_doctor_probes(text, sizeof(text), count, STATES);
-	return ct_finding(CT_FINDING_OK, NULL, "%s", text);
+	return ct_check_result(CT_FINDING_OK, NULL, "%s", text);
 }
 
-struct ct_finding ct_check_absent_probes(struct ct_doctor *d)
+struct ct_check_result ct_check_absent_probes(struct ct_doctor *d)
 {
 	struct ct_probe_info probe;
 	char absent[1024] = "";
@@ -155,5 +155,5 @@ struct ct_finding ct_check_absent_probes(struct ct_doctor *d)
 			used += sprintf(absent + used, " %s", probe.symbol);
 	if (!*absent)
 		return ct_no_finding();
-	return ct_finding(CT_FINDING_NOTE, NULL, "not in the loaded driver:%s", absent);
+	return ct_check_result(CT_FINDING_NOTE, NULL, "not in the loaded driver:%s", absent);
 }

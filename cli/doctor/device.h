@@ -7,13 +7,13 @@
 
 #include "doctor/doctor.h"
 
-struct ct_finding ct_check_device_there(struct ct_doctor *d);
-struct ct_finding ct_check_device_records(struct ct_doctor *d);
-struct ct_finding ct_check_device_reads(struct ct_doctor *d);
-struct ct_finding ct_check_version(struct ct_doctor *d);
-struct ct_finding ct_check_refused_probes(struct ct_doctor *d);
-struct ct_finding ct_check_probes(struct ct_doctor *d);
-struct ct_finding ct_check_absent_probes(struct ct_doctor *d);
+struct ct_check_result ct_check_device_there(struct ct_doctor *d);
+struct ct_check_result ct_check_device_records(struct ct_doctor *d);
+struct ct_check_result ct_check_device_reads(struct ct_doctor *d);
+struct ct_check_result ct_check_version(struct ct_doctor *d);
+struct ct_check_result ct_check_refused_probes(struct ct_doctor *d);
+struct ct_check_result ct_check_probes(struct ct_doctor *d);
+struct ct_check_result ct_check_absent_probes(struct ct_doctor *d);
 
 /*
  * How many probes there are, and in which states: only those in which there are any.

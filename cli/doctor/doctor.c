@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
-struct ct_finding ct_finding(enum ct_finding_level level, const char *cure, const char *format, ...)
+struct ct_check_result ct_check_result(enum ct_check_level level, const char *cure, const char *format, ...)
 {
-	struct ct_finding f = { .level = level };
+	struct ct_check_result f = { .level = level };
 	va_list args;
 
 	va_start(args, format);

@@ -9,15 +9,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum ct_finding_level {
+enum ct_check_level {
 	CT_FINDING_NONE,	/* nothing to say */
 	CT_FINDING_OK,
 	CT_FINDING_NOTE,	/* good to know, nothing to mend */
 	CT_FINDING_MISSING,	/* with it missing, recording with or without the module fails */
 };
 
-struct ct_finding {
-	enum ct_finding_level level;
+struct ct_check_result {
+	enum ct_check_level level;
 	bool more;		/* the check has another finding: call it again */
 	char text[4400];
 	char cure[4400];	/* a command, or what to do; "" if there is none */
@@ -50,17 +50,17 @@ struct ct_doctor {
 
 struct ct_check {
 	const char *name;
-	struct ct_finding (*check)(struct ct_doctor *d);
+	struct ct_check_result (*check)(struct ct_doctor *d);
 	bool (*when)(const struct ct_doctor *d);	/* NULL: always */
 };
 
 /* @cure may be NULL. */
-struct ct_finding ct_finding(enum ct_finding_level level, const char *cure, const char *format,
+struct ct_check_result ct_check_result(enum ct_check_level level, const char *cure, const char *format,
 			     ...) __attribute__((format(printf, 3, 4)));
 
-static inline struct ct_finding ct_no_finding(void)
+static inline struct ct_check_result ct_no_finding(void)
 {
-	return (struct ct_finding){ .level = CT_FINDING_NONE };
+	return (struct ct_check_result){ .level = CT_FINDING_NONE };
 }
 
 /* Is there a file of this name? */

@@ -12,33 +12,33 @@
 #include "base/file.h"
 #include "base/symbols.h"
 
-struct ct_finding ct_check_kernel(struct ct_doctor *d)
+struct ct_check_result ct_check_kernel(struct ct_doctor *d)
 {
 	struct utsname uts;
 
 	d->loaded = ct_doctor_has("/sys/module/cudatrace");
 	uname(&uts);
 	snprintf(d->release, sizeof(d->release), "%.79s", uts.release);
-	return ct_finding(CT_FINDING_NOTE, NULL, "kernel %s", d->release);
+	return ct_check_result(CT_FINDING_NOTE, NULL, "kernel %s", d->release);
 }
 
-struct ct_finding ct_check_modules_disabled(struct ct_doctor *d)
+struct ct_check_result ct_check_modules_disabled(struct ct_doctor *d)
 {
 	char line[128];
 
 	if (!ct_first_line("/proc/sys/kernel/modules_disabled", line, sizeof(line)) || *line != '1')
 		return ct_no_finding();
 	d->may_load = false;
-	return ct_finding(CT_FINDING_MISSING, "reboot; nothing less undoes it",
+	return ct_check_result(CT_FINDING_MISSING, "reboot; nothing less undoes it",
 			  "the kernel loads no more modules (kernel.modules_disabled=1)");
 }
 
-struct ct_finding ct_check_modules(struct ct_doctor *d)
+struct ct_check_result ct_check_modules(struct ct_doctor *d)
 {
 	if (ct_doctor_has("/proc/modules"))
 		return ct_no_finding();
 	d->may_load = false;
-	return ct_finding(CT_FINDING_MISSING, "use a kernel with CONFIG_MODULES=y",
+	return ct_check_result(CT_FINDING_MISSING, "use a kernel with CONFIG_MODULES=y",
 			  "this kernel has no modules");
 }
 
@@ -57,15 +57,15 @@ static bool kernel_secure_boot(void)
 	return n == sizeof(bytes) && bytes[4] == 1;
 }
 
-struct ct_finding ct_check_secure_boot(struct ct_doctor *d)
+struct ct_check_result ct_check_secure_boot(struct ct_doctor *d)
 {
 	if (!kernel_secure_boot())
 		return ct_no_finding();
 	d->must_sign = true;
-	return ct_finding(CT_FINDING_NOTE, NULL, "Secure Boot is on");
+	return ct_check_result(CT_FINDING_NOTE, NULL, "Secure Boot is on");
 }
 
-struct ct_finding ct_check_signed_only(struct ct_doctor *d)
+struct ct_check_result ct_check_signed_only(struct ct_doctor *d)
 {
 	char line[128];
 
@@ -77,30 +77,30 @@ struct ct_finding ct_check_signed_only(struct ct_doctor *d)
 		d->must_sign = true;
 	if (!d->must_sign)
 		return ct_no_finding();
-	return ct_finding(
+	return ct_check_result(
 		CT_FINDING_NOTE, NULL,
 		"the kernel loads only signed modules ('make sign', then enrol the key with mokutil)");
 }
 
-struct ct_finding ct_check_confidential(struct ct_doctor *d)
+struct ct_check_result ct_check_confidential(struct ct_doctor *d)
 {
 	(void)d;
 	if (!ct_kernel_is_confidential())
 		return ct_no_finding();
-	return ct_finding(CT_FINDING_NOTE, NULL,
+	return ct_check_result(CT_FINDING_NOTE, NULL,
 			  "the kernel is locked down (confidentiality): 'probe add' is refused");
 }
 
-struct ct_finding ct_check_headers(struct ct_doctor *d)
+struct ct_check_result ct_check_headers(struct ct_doctor *d)
 {
 	char path[200], cure[200];
 
 	snprintf(path, sizeof(path), "/lib/modules/%s/build/Makefile", d->release);
 	snprintf(cure, sizeof(cure), "apt-get install linux-headers-%s", d->release);
 	if (ct_doctor_has(path))
-		return ct_finding(CT_FINDING_OK, NULL, "the kernel's headers are installed");
+		return ct_check_result(CT_FINDING_OK, NULL, "the kernel's headers are installed");
 	if (!d->may_load || d->loaded)
 		return ct_no_finding();
-	return ct_finding(CT_FINDING_MISSING, cure,
+	return ct_check_result(CT_FINDING_MISSING, cure,
 			  "the kernel's headers: no module can be built for it");
 }

@@ -60,39 +60,39 @@ static void module_find(struct ct_doctor *d)
 		*d->module_path = 0;
 }
 
-struct ct_finding ct_check_built(struct ct_doctor *d)
+struct ct_check_result ct_check_built(struct ct_doctor *d)
 {
 	module_find(d);
 	if (*d->module_path) {
 		d->module_signed = module_is_signed(d->module_path);
-		return ct_finding(CT_FINDING_OK, NULL, "the module is built for this kernel: %s%s",
+		return ct_check_result(CT_FINDING_OK, NULL, "the module is built for this kernel: %s%s",
 				  d->module_path, d->module_signed ? ", signed" : "");
 	}
 	if (d->loaded || !d->may_load)
 		return ct_no_finding();
-	return ct_finding(CT_FINDING_MISSING, "make dkms-install   (or: make module)",
+	return ct_check_result(CT_FINDING_MISSING, "make dkms-install   (or: make module)",
 			  "there is no module for kernel %s", d->release);
 }
 
-struct ct_finding ct_check_loaded(struct ct_doctor *d)
+struct ct_check_result ct_check_loaded(struct ct_doctor *d)
 {
 	char version[64];
 
 	(void)d;
 	if (!ct_first_line("/sys/module/cudatrace/version", version, sizeof(version)))
 		strcpy(version, "of unknown version");
-	return ct_finding(CT_FINDING_OK, NULL, "the module is loaded (%s)", version);
+	return ct_check_result(CT_FINDING_OK, NULL, "the module is loaded (%s)", version);
 }
 
-struct ct_finding ct_check_signed(struct ct_doctor *d)
+struct ct_check_result ct_check_signed(struct ct_doctor *d)
 {
 	if (!*d->module_path || !d->must_sign || d->module_signed)
 		return ct_no_finding();
-	return ct_finding(CT_FINDING_MISSING, "make sign, then reboot and enrol the key",
+	return ct_check_result(CT_FINDING_MISSING, "make sign, then reboot and enrol the key",
 			  "the module is not signed, and this kernel wants it signed");
 }
 
-struct ct_finding ct_check_not_loaded(struct ct_doctor *d)
+struct ct_check_result ct_check_not_loaded(struct ct_doctor *d)
 {
 	char cure[4200] = "";
 
@@ -102,5 +102,5 @@ struct ct_finding ct_check_not_loaded(struct ct_doctor *d)
 		snprintf(cure, sizeof(cure), "modprobe cudatrace");
 	else
 		snprintf(cure, sizeof(cure), "insmod %s", d->module_path);
-	return ct_finding(CT_FINDING_MISSING, cure, "the module is not loaded");
+	return ct_check_result(CT_FINDING_MISSING, cure, "the module is not loaded");
 }

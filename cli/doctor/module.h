@@ -5,9 +5,9 @@
 
 #include "doctor/doctor.h"
 
-struct ct_finding ct_check_built(struct ct_doctor *d);
-struct ct_finding ct_check_loaded(struct ct_doctor *d);
-struct ct_finding ct_check_signed(struct ct_doctor *d);
-struct ct_finding ct_check_not_loaded(struct ct_doctor *d);
+struct ct_check_result ct_check_built(struct ct_doctor *d);
+struct ct_check_result ct_check_loaded(struct ct_doctor *d);
+struct ct_check_result ct_check_signed(struct ct_doctor *d);
+struct ct_check_result ct_check_not_loaded(struct ct_doctor *d);
 
 #endif

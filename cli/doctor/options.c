@@ -50,14 +50,14 @@ static bool options_note(void *arg, const char *module, const char *name, uint64
 	return true;
 }
 
-struct ct_finding ct_check_options(struct ct_doctor *d)
+struct ct_check_result ct_check_options(struct ct_doctor *d)
 {
-	struct ct_finding f;
+	struct ct_check_result f;
 	unsigned int i;
 
 	if (!d->next_option && ct_symbols_each(options_note, &d->options)) {
 		d->next_option = OPTIONS;
-		return ct_finding(CT_FINDING_NOTE, NULL,
+		return ct_check_result(CT_FINDING_NOTE, NULL,
 				  "what this kernel was built without is not known: it tells no "
 				  "functions (CONFIG_KALLSYMS, which probes need, too)");
 	}
@@ -65,7 +65,7 @@ struct ct_finding ct_check_options(struct ct_doctor *d)
 		i = d->next_option++;
 		if (!(d->options >> i & 1) == options[i].old)
 			continue;
-		f = ct_finding(CT_FINDING_NOTE, NULL, "%s", options[i].text);
+		f = ct_check_result(CT_FINDING_NOTE, NULL, "%s", options[i].text);
 		f.more = true;
 		return f;
 	}

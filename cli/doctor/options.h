@@ -5,6 +5,6 @@
 
 #include "doctor/doctor.h"
 
-struct ct_finding ct_check_options(struct ct_doctor *d);
+struct ct_check_result ct_check_options(struct ct_doctor *d);
 
 #endif

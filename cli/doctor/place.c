@@ -14,7 +14,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-struct ct_finding ct_check_file_system(struct ct_doctor *d)
+struct ct_check_result ct_check_file_system(struct ct_doctor *d)
 {
 	static const struct {
 		unsigned long type;
@@ -31,22 +31,22 @@ struct ct_finding ct_check_file_system(struct ct_doctor *d)
 		return ct_no_finding();
 	for (unsigned int i = 0; i < sizeof(network) / sizeof(*network); i++)
 		if ((unsigned long)fs.f_type == network[i].type)
-			return ct_finding(CT_FINDING_NOTE, "cudatrace record -o DIR, on a local disk",
+			return ct_check_result(CT_FINDING_NOTE, "cudatrace record -o DIR, on a local disk",
 					  "the current directory is on a network file system (%s): records may be lost there, or come late",
 					  network[i].name);
 	return ct_no_finding();
 }
 
-struct ct_finding ct_check_container(struct ct_doctor *d)
+struct ct_check_result ct_check_container(struct ct_doctor *d)
 {
 	bool inside = ct_doctor_has("/.dockerenv") || ct_doctor_has("/run/.containerenv") || getenv("KUBERNETES_SERVICE_HOST");
 
 	if (!inside || (ct_doctor_has("/dev/nvidiactl") && (!d->loaded || ct_doctor_has("/dev/cudatrace"))))
 		return ct_no_finding();
 	if (!ct_doctor_has("/dev/nvidiactl"))
-		return ct_finding(CT_FINDING_NOTE, "docker run --gpus all ...",
+		return ct_check_result(CT_FINDING_NOTE, "docker run --gpus all ...",
 				  "this is a container without the devices of a GPU");
-	return ct_finding(CT_FINDING_NOTE, "docker run --device /dev/cudatrace ...",
+	return ct_check_result(CT_FINDING_NOTE, "docker run --device /dev/cudatrace ...",
 			  "this is a container without /dev/cudatrace: it is recorded without the module");
 }
 
@@ -84,7 +84,7 @@ static int place_has_loader(int fd)
 	return 0;
 }
 
-struct ct_finding ct_check_program(struct ct_doctor *d)
+struct ct_check_result ct_check_program(struct ct_doctor *d)
 {
 	char path[PATH_MAX], magic[4] = "";
 	struct stat st;
@@ -93,25 +93,25 @@ struct ct_finding ct_check_program(struct ct_doctor *d)
 	if (!d->program)
 		return ct_no_finding();
 	if (!place_find(d->program, path))
-		return ct_finding(CT_FINDING_MISSING, "give its path", "%s: there is no such program", d->program);
+		return ct_check_result(CT_FINDING_MISSING, "give its path", "%s: there is no such program", d->program);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st)) {
 		if (fd >= 0)
 			close(fd);
-		return ct_finding(CT_FINDING_NOTE, NULL, "%s can't be read: whether it can be recorded is not known", path);
+		return ct_check_result(CT_FINDING_NOTE, NULL, "%s can't be read: whether it can be recorded is not known", path);
 	}
 	if (pread(fd, magic, sizeof(magic), 0) != sizeof(magic))
 		magic[0] = 0;
 	loader = memcmp(magic, ELFMAG, SELFMAG) ? 2 : place_has_loader(fd);
 	close(fd);
 	if ((st.st_mode & (S_ISUID | S_ISGID)) || getxattr(path, "security.capability", NULL, 0) > 0)
-		return ct_finding(CT_FINDING_MISSING, "record it as the user whose rights it takes, from a copy without them",
+		return ct_check_result(CT_FINDING_MISSING, "record it as the user whose rights it takes, from a copy without them",
 				  "%s takes rights of its own (set-user-ID or capabilities): no library is preloaded into it", path);
 	if (loader == -1)
-		return ct_finding(CT_FINDING_MISSING, "use the program for x86-64", "%s is no program for x86-64", path);
+		return ct_check_result(CT_FINDING_MISSING, "use the program for x86-64", "%s is no program for x86-64", path);
 	if (!loader)
-		return ct_finding(CT_FINDING_MISSING, "link it dynamically, or record its ioctls with the module",
+		return ct_check_result(CT_FINDING_MISSING, "link it dynamically, or record its ioctls with the module",
 				  "%s is linked statically: no library is preloaded into it", path);
-	return ct_finding(CT_FINDING_OK, NULL, loader == 2 ? "%s is a script: its interpreter is recorded" :
+	return ct_check_result(CT_FINDING_OK, NULL, loader == 2 ? "%s is a script: its interpreter is recorded" :
 			  "%s can be recorded", path);
 }

@@ -5,10 +5,10 @@
 
 #include "doctor/doctor.h"
 
-struct ct_finding ct_check_file_system(struct ct_doctor *d);
-struct ct_finding ct_check_container(struct ct_doctor *d);
+struct ct_check_result ct_check_file_system(struct ct_doctor *d);
+struct ct_check_result ct_check_container(struct ct_doctor *d);
 
 /* Of d->program: can a library be preloaded into it? */
-struct ct_finding ct_check_program(struct ct_doctor *d);
+struct ct_check_result ct_check_program(struct ct_doctor *d);
 
 #endif

@@ -317,62 +317,62 @@ static void selftest_run(void)
 	selftest_remove(dir);
 }
 
-static struct ct_finding selftest_tell_ranges(const struct selftest *s)
+static struct ct_check_result selftest_tell_ranges(const struct selftest *s)
 {
 	char n[CT_TERM_TEXT], cost[CT_TERM_TEXT];
 
 	if (s->seen.ranges != TIMES)
-		return ct_finding(CT_FINDING_MISSING, NULL, "selftest: %s of 100,000 ranges are in the recording, and nothing was counted as lost",
+		return ct_check_result(CT_FINDING_MISSING, NULL, "selftest: %s of 100,000 ranges are in the recording, and nothing was counted as lost",
 				  ct_term_count(n, s->seen.ranges));
-	return ct_finding(CT_FINDING_OK, NULL, "selftest: 100,000 ranges are recorded; one costs the program %s ns (two records)",
+	return ct_check_result(CT_FINDING_OK, NULL, "selftest: 100,000 ranges are recorded; one costs the program %s ns (two records)",
 			  ct_term_count(cost, s->recorded.ranges / TIMES));
 }
 
-static struct ct_finding selftest_tell_ioctls(const struct selftest *s)
+static struct ct_check_result selftest_tell_ioctls(const struct selftest *s)
 {
 	uint64_t bare = s->bare.ioctls / TIMES, recorded = s->recorded.ioctls / TIMES, range = s->recorded.ranges / TIMES;
 	uint64_t more = recorded > bare + range ? recorded - bare - range : 0;
 	char n[CT_TERM_TEXT], a[CT_TERM_TEXT], b[CT_TERM_TEXT];
 
 	if (!s->recorded.ioctls)
-		return ct_finding(CT_FINDING_NOTE, NULL, "selftest: no ioctl was tried, as " CONTROL " does not open");
+		return ct_check_result(CT_FINDING_NOTE, NULL, "selftest: no ioctl was tried, as " CONTROL " does not open");
 	if (s->seen.asks != TIMES)
-		return ct_finding(CT_FINDING_MISSING, NULL, "selftest: %s of 100,000 ranges with an ioctl are in the recording, and nothing was counted as lost",
+		return ct_check_result(CT_FINDING_MISSING, NULL, "selftest: %s of 100,000 ranges with an ioctl are in the recording, and nothing was counted as lost",
 				  ct_term_count(n, s->seen.asks));
 	if (s->seen.uneven || s->seen.outside || s->seen.astray)
-		return ct_finding(CT_FINDING_MISSING, NULL, "selftest: of 100,000 ranges with an ioctl of the driver in each, %s lack it or have another "
+		return ct_check_result(CT_FINDING_MISSING, NULL, "selftest: of 100,000 ranges with an ioctl of the driver in each, %s lack it or have another "
 				  "(the first is number %llu with %u), %s ioctls lie outside of their range, %s have a function of the kernel outside",
 				  ct_term_count(n, s->seen.uneven), (unsigned long long)s->seen.uneven_at, s->seen.uneven_ioctls,
 				  ct_term_count(a, s->seen.outside), ct_term_count(b, s->seen.astray));
-	return ct_finding(CT_FINDING_OK, NULL, "selftest: 100,000 ioctls of the driver are recorded, with %s functions of the kernel below each, in order; one takes %s ns, recording adds %s",
+	return ct_check_result(CT_FINDING_OK, NULL, "selftest: 100,000 ioctls of the driver are recorded, with %s functions of the kernel below each, in order; one takes %s ns, recording adds %s",
 			  ct_term_count(n, s->seen.functions / TIMES), ct_term_count(a, bare), ct_term_count(b, more));
 }
 
 /* Those of interrupts and of memory need a program that uses a GPU. */
-static struct ct_finding selftest_tell_probes(const struct selftest *s)
+static struct ct_check_result selftest_tell_probes(const struct selftest *s)
 {
 	const struct selftest_probes *p = &s->probes;
 
 	if (!p->armed)
 		return ct_no_finding();
 	if (!p->hit && s->recorded.ioctls)
-		return ct_finding(CT_FINDING_MISSING, NULL, "selftest: none of %u armed probes recorded anything", p->armed);
-	return ct_finding(CT_FINDING_OK, NULL, "selftest: %u of %u armed probes recorded:%s%s", p->hit, p->armed, p->names,
+		return ct_check_result(CT_FINDING_MISSING, NULL, "selftest: none of %u armed probes recorded anything", p->armed);
+	return ct_check_result(CT_FINDING_OK, NULL, "selftest: %u of %u armed probes recorded:%s%s", p->hit, p->armed, p->names,
 			  p->hit < p->armed ? "; the others need a program that uses a GPU" : "");
 }
 
-struct ct_finding ct_check_selftest(struct ct_doctor *d)
+struct ct_check_result ct_check_selftest(struct ct_doctor *d)
 {
-	static struct ct_finding (*const tell[])(const struct selftest *) = {
+	static struct ct_check_result (*const tell[])(const struct selftest *) = {
 		selftest_tell_ranges, selftest_tell_ioctls, selftest_tell_probes,
 	};
 	struct selftest *s = &selftest;
-	struct ct_finding f;
+	struct ct_check_result f;
 
 	if (!s->ran)
 		selftest_run();
 	if (*s->failed)
-		f = ct_finding(CT_FINDING_MISSING, s->cure, "%s", s->failed);
+		f = ct_check_result(CT_FINDING_MISSING, s->cure, "%s", s->failed);
 	else
 		f = tell[s->told++](s);
 	d->selftest_failed |= f.level == CT_FINDING_MISSING;

@@ -8,8 +8,8 @@
 
 #include "doctor/doctor.h"
 
-/* What ct_selftest_run() does is told finding by finding. */
-struct ct_finding ct_check_selftest(struct ct_doctor *d);
+/* Records a program of its own, and tells what was recorded of it. */
+struct ct_check_result ct_check_selftest(struct ct_doctor *d);
 
 /* The program that is recorded; what it prints is for ct_check_selftest(). */
 int ct_selftest_program(void);

@@ -5,8 +5,8 @@
 
 #include "doctor/doctor.h"
 
-struct ct_finding ct_check_attach(struct ct_doctor *d);
-struct ct_finding ct_check_standby(struct ct_doctor *d);
-struct ct_finding ct_check_stacks(struct ct_doctor *d);
+struct ct_check_result ct_check_attach(struct ct_doctor *d);
+struct ct_check_result ct_check_standby(struct ct_doctor *d);
+struct ct_check_result ct_check_stacks(struct ct_doctor *d);
 
 #endif

@@ -20,7 +20,7 @@ static uint64_t causes_host(const struct ct_explain *x)
 	return not < wall ? wall - not : 0;
 }
 
-static struct ct_finding_row *causes_find(struct ct_explain *x, unsigned int first, const char *rule)
+static struct ct_finding *causes_find(struct ct_explain *x, unsigned int first, const char *rule)
 {
 	for (unsigned int i = first; i < x->count; i++)
 		if (!strcmp(x->list[i].rule->name, rule) && x->list[i].scope == CT_SCOPE_STEADY)
@@ -31,7 +31,7 @@ static struct ct_finding_row *causes_find(struct ct_explain *x, unsigned int fir
 /* Parts of one finding do not tell the same advice twice. */
 static void causes_advice(struct ct_explain *x, unsigned int first)
 {
-	struct ct_finding_row *idle = causes_find(x, first, "gpu-idle"), *host = causes_find(x, first, "host-bound");
+	struct ct_finding *idle = causes_find(x, first, "gpu-idle"), *host = causes_find(x, first, "host-bound");
 	bool graph = causes_find(x, first, "cuda-graph") != NULL, twice = false;
 
 	for (unsigned int i = first; idle && i < x->count; i++)
@@ -57,7 +57,7 @@ static void causes_gather(struct ct_explain *x, unsigned int first)
 	const struct ct_rule *rule = causes_rule(CT_CAUSE_HOST);
 	unsigned int parts = 0, last = x->count;
 	uint64_t late = causes_host(x), idle = x->idle->stages[CT_STAGE_STEADY] + x->idle->stages[CT_STAGE_EXECUTION];
-	struct ct_finding_row *head;
+	struct ct_finding *head;
 	char time[64], least[64];
 
 	for (unsigned int i = first; i < last; i++)
@@ -90,7 +90,7 @@ static void causes_gather(struct ct_explain *x, unsigned int first)
 
 static int causes_order(const void *a, const void *b)
 {
-	const struct ct_finding_row *x = *(struct ct_finding_row *const *)a, *y = *(struct ct_finding_row *const *)b;
+	const struct ct_finding *x = *(struct ct_finding *const *)a, *y = *(struct ct_finding *const *)b;
 
 	/* What is measured in calls first: it is no one else's time. */
 	if (!x->rule->cause != !y->rule->cause)
@@ -103,7 +103,7 @@ static int causes_order(const void *a, const void *b)
 /* No moment is gained twice: the findings of a scope share its wall time. */
 static void causes_share(struct ct_explain *x, unsigned int first, enum ct_scope scope)
 {
-	struct ct_finding_row **list = calloc(x->count - first + 1ul, sizeof(*list));
+	struct ct_finding **list = calloc(x->count - first + 1ul, sizeof(*list));
 	uint64_t left = x->wall[scope];
 	unsigned int count = 0;
 
@@ -123,7 +123,7 @@ static void causes_share(struct ct_explain *x, unsigned int first, enum ct_scope
 	}
 	free(list);
 	for (unsigned int i = first; i < x->count; i++) {
-		struct ct_finding_row *f = &x->list[i], *head = f;
+		struct ct_finding *f = &x->list[i], *head = f;
 
 		if (f->scope != scope || !f->part)
 			continue;

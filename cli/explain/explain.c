@@ -19,7 +19,7 @@
 /* Steady state before startup, what gains most before what gains less, parts behind their finding. */
 static int explain_compare(const void *a, const void *b)
 {
-	const struct ct_finding_row *x = a, *y = b;
+	const struct ct_finding *x = a, *y = b;
 
 	if (x->scope != y->scope)
 		return x->scope == CT_SCOPE_STEADY ? -1 : 1;
@@ -60,7 +60,7 @@ static void explain_lines(struct ct_explain *x, unsigned int first)
 	struct ct_sources sources = { 0 };
 
 	for (unsigned int i = first; i < x->count && ct_stacks_recorded(x->trace); i++) {
-		struct ct_finding_row *f = &x->list[i];
+		struct ct_finding *f = &x->list[i];
 		struct ct_hot hot;
 		char text[800];
 

@@ -96,7 +96,7 @@ static void findings_table(const struct ct_explain *x, struct ct_table *t)
 	const char *whole = NULL;
 
 	for (unsigned int i = 0; i < x->count; i++) {
-		const struct ct_finding_row *f = &x->list[i];
+		const struct ct_finding *f = &x->list[i];
 		const struct ct_evidence *e = &f->evidence[0];
 		struct ct_cell *row = ct_table_row(t);
 

@@ -71,7 +71,7 @@ static void findings_wrap(const struct findings_page *to, const char *text, unsi
 	fputc('\n', to->out);
 }
 
-static void findings_print_evidence(const struct ct_explain *x, const struct ct_finding_row *f,
+static void findings_print_evidence(const struct ct_explain *x, const struct ct_finding *f,
 				    const struct findings_page *to)
 {
 	char text[512], name[64], ns[CT_TERM_TEXT];
@@ -98,7 +98,7 @@ static void findings_print_evidence(const struct ct_explain *x, const struct ct_
 }
 
 /* Which lines of the program have most of it. */
-static void findings_print_lines(const struct ct_finding_row *f, const struct findings_page *to)
+static void findings_print_lines(const struct ct_finding *f, const struct findings_page *to)
 {
 	if (!f->lines)
 		return;
@@ -110,13 +110,13 @@ static void findings_print_lines(const struct ct_finding_row *f, const struct fi
 	findings_wrap(to, f->source, 13, 11);
 }
 
-static const char *findings_how(const struct ct_finding_row *f)
+static const char *findings_how(const struct ct_finding *f)
 {
 	return f->estimate ? "about " : f->at_most ? "up to " : "";
 }
 
 /* "up to 12.3 % ", "8.1 to 12.3 % ", or nothing of what is too little. */
-static void findings_gain(const struct ct_finding_row *f, char *buf, size_t size)
+static void findings_gain(const struct ct_finding *f, char *buf, size_t size)
 {
 	double percent = ct_finding_gain(f), least = ct_finding_least(f);
 
@@ -128,13 +128,13 @@ static void findings_gain(const struct ct_finding_row *f, char *buf, size_t size
 }
 
 /* What shows a finding, and below it what to try, by what each could gain. */
-static void findings_print_parts(const struct ct_explain *x, const struct ct_finding_row *head,
+static void findings_print_parts(const struct ct_explain *x, const struct ct_finding *head,
 				 const struct findings_page *to)
 {
-	const struct ct_finding_row *end = x->list + x->count;
+	const struct ct_finding *end = x->list + x->count;
 	char text[2300], gain[32];
 
-	for (const struct ct_finding_row *f = head + 1; f < end && f->part && f->group == head->group; f++) {
+	for (const struct ct_finding *f = head + 1; f < end && f->part && f->group == head->group; f++) {
 		findings_put(to, CT_TERM_DIM, "    seen: ");
 		snprintf(text, sizeof(text), "%s (%s, %s)", f->what ? f->what : "", f->rule->name,
 			 ct_certainty_word[f->certainty]);
@@ -142,7 +142,7 @@ static void findings_print_parts(const struct ct_explain *x, const struct ct_fin
 		findings_print_lines(f, to);
 		findings_print_evidence(x, f, to);
 	}
-	for (const struct ct_finding_row *f = head + 1; f < end && f->part && f->group == head->group; f++) {
+	for (const struct ct_finding *f = head + 1; f < end && f->part && f->group == head->group; f++) {
 		if (!f->advice)
 			continue;
 		findings_gain(f, gain, sizeof(gain));
@@ -166,7 +166,7 @@ static void findings_once(char *text, const char *gain, double percent)
 }
 
 /* A finding that is no part of another one. */
-static void findings_print_row(const struct ct_explain *x, const struct ct_finding_row *f, unsigned int number,
+static void findings_print_row(const struct ct_explain *x, const struct ct_finding *f, unsigned int number,
 			       bool several, const struct findings_page *to)
 {
 	char head[96], gain[32], text[2200];
@@ -192,14 +192,14 @@ static void findings_print_row(const struct ct_explain *x, const struct ct_findi
 }
 
 /* Other processes of which the same is found: a line instead of all of it again. */
-static void findings_print_others(const struct ct_explain *x, const struct ct_finding_row *first,
+static void findings_print_others(const struct ct_explain *x, const struct ct_finding *first,
 				  const struct findings_page *to)
 {
 	char text[400], gain[32];
 	size_t used = 0;
 	unsigned int more = 0;
 
-	for (const struct ct_finding_row *f = first + 1; f < x->list + x->count; f++) {
+	for (const struct ct_finding *f = first + 1; f < x->list + x->count; f++) {
 		if (f->part || f->rule != first->rule || f->scope != first->scope || f->pid == first->pid)
 			continue;
 		if (used + 60 > sizeof(text)) {
@@ -219,9 +219,9 @@ static void findings_print_others(const struct ct_explain *x, const struct ct_fi
 	findings_wrap(to, text, 4, 15);
 }
 
-static bool findings_told(const struct ct_explain *x, const struct ct_finding_row *f)
+static bool findings_told(const struct ct_explain *x, const struct ct_finding *f)
 {
-	for (const struct ct_finding_row *before = x->list; before < f; before++)
+	for (const struct ct_finding *before = x->list; before < f; before++)
 		if (!before->part && before->rule == f->rule && before->scope == f->scope && before->pid != f->pid)
 			return true;
 	return false;
@@ -397,7 +397,7 @@ void ct_findings_text(struct ct_explain *x, const struct ct_print_options *print
 	findings_print_head(x, to);
 	findings_print_verdicts(x, to);
 	for (unsigned int i = 0; i < x->count; i++) {
-		const struct ct_finding_row *f = &x->list[i];
+		const struct ct_finding *f = &x->list[i];
 
 		if (f->part || findings_told(x, f))
 			continue;

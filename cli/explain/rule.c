@@ -22,21 +22,21 @@ static char *explain_format(struct ct_explain *x, const char *format, va_list ar
 	return text;
 }
 
-struct ct_finding_row *ct_explain_add(struct ct_explain *x, const struct ct_rule *rule,
+struct ct_finding *ct_explain_add(struct ct_explain *x, const struct ct_rule *rule,
 				      enum ct_scope scope, enum ct_certainty certainty, uint64_t cost,
 				      const char *what, ...)
 {
-	static struct ct_finding_row none;
-	struct ct_finding_row *f;
+	static struct ct_finding none;
+	struct ct_finding *f;
 	va_list args;
 
 	if (!ct_room(x->list, x->count, x->capacity)) {
 		x->error = -ENOMEM;
-		none = (struct ct_finding_row){ 0 };
+		none = (struct ct_finding){ 0 };
 		return &none;
 	}
 	f = &x->list[x->count++];
-	*f = (struct ct_finding_row){
+	*f = (struct ct_finding){
 		.rule = rule, .pid = x->process->pid, .scope = scope, .certainty = certainty, .cost = cost,
 	};
 	if (cost > x->wall[scope]) {
@@ -50,10 +50,10 @@ struct ct_finding_row *ct_explain_add(struct ct_explain *x, const struct ct_rule
 	return f;
 }
 
-void ct_explain_join(struct ct_explain *x, struct ct_finding_row *f, const char *other)
+void ct_explain_join(struct ct_explain *x, struct ct_finding *f, const char *other)
 {
 	for (unsigned int i = x->first; i < x->count; i++) {
-		struct ct_finding_row *of = &x->list[i];
+		struct ct_finding *of = &x->list[i];
 
 		if (of == f || of->scope != f->scope || strcmp(of->rule->name, other))
 			continue;
@@ -63,7 +63,7 @@ void ct_explain_join(struct ct_explain *x, struct ct_finding_row *f, const char 
 	}
 }
 
-void ct_explain_advise(struct ct_explain *x, struct ct_finding_row *f, const char *format, ...)
+void ct_explain_advise(struct ct_explain *x, struct ct_finding *f, const char *format, ...)
 {
 	va_list args;
 
@@ -73,7 +73,7 @@ void ct_explain_advise(struct ct_explain *x, struct ct_finding_row *f, const cha
 	va_end(args);
 }
 
-void ct_explain_show(struct ct_finding_row *f, const struct ct_evidence *e)
+void ct_explain_show(struct ct_finding *f, const struct ct_evidence *e)
 {
 	/* The longest may be the first one, too. */
 	if (e->class && e->op_id && f->evidence_count && f->evidence[f->evidence_count - 1].op_id == e->op_id)

@@ -31,7 +31,7 @@ enum ct_remedy {
 	CT_REMEDY_OWN, CT_REMEDY_SYNC, CT_REMEDY_APPLICATION,
 };
 
-struct ct_finding_row {
+struct ct_finding {
 	const struct ct_rule *rule;
 	uint32_t pid;
 	enum ct_scope scope;
@@ -84,7 +84,7 @@ struct ct_explain {
 	uint64_t waiting;			/* ns in which the GPU only waited for other ranks */
 	uint64_t wall[CT_SCOPE_COUNT];		/* ns */
 	uint64_t iterations;			/* of the steady state, at least 1 */
-	struct ct_finding_row *list;
+	struct ct_finding *list;
 	unsigned int count, capacity;
 	unsigned int groups;
 	unsigned int first;			/* of the list: findings of this process */
@@ -113,20 +113,20 @@ struct ct_rule {
  *
  * Return: the finding, for advice and evidence; never NULL.
  */
-struct ct_finding_row *ct_explain_add(struct ct_explain *x, const struct ct_rule *rule,
+struct ct_finding *ct_explain_add(struct ct_explain *x, const struct ct_rule *rule,
 				      enum ct_scope scope, enum ct_certainty certainty, uint64_t cost,
 				      const char *what, ...) __attribute__((format(printf, 6, 7)));
-void ct_explain_advise(struct ct_explain *x, struct ct_finding_row *f, const char *format, ...)
+void ct_explain_advise(struct ct_explain *x, struct ct_finding *f, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /*
  * The finding and one of the process by the rule @other, if there is one, show one cause: the one that costs less
  * becomes a part of the other.
  */
-void ct_explain_join(struct ct_explain *x, struct ct_finding_row *f, const char *other);
+void ct_explain_join(struct ct_explain *x, struct ct_finding *f, const char *other);
 
 /* Adds a record that shows it; one without a class is left out. */
-void ct_explain_show(struct ct_finding_row *f, const struct ct_evidence *e);
+void ct_explain_show(struct ct_finding *f, const struct ct_evidence *e);
 
 /* Says what a rule could not look at of the process, where a trace has more than it keeps. */
 void ct_explain_unseen(struct ct_explain *x, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -177,12 +177,12 @@ static inline uint64_t ct_explain_gpu_ns(const struct ct_explain *x)
 const char *ct_explain_launching(const struct ct_explain *x, char buf[48]);
 
 /* A finding's gain as a share of its scope's wall time, %; and the least of it. */
-static inline double ct_finding_gain(const struct ct_finding_row *f)
+static inline double ct_finding_gain(const struct ct_finding *f)
 {
 	return f->cost ? f->share * f->gain / f->cost : 0;
 }
 
-static inline double ct_finding_least(const struct ct_finding_row *f)
+static inline double ct_finding_least(const struct ct_finding *f)
 {
 	return f->cost ? f->share * f->least / f->cost : 0;
 }

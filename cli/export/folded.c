@@ -149,13 +149,6 @@ static int folded_span(struct ct_analysis *a, const struct ct_span *span)
 	return 0;
 }
 
-/* A ';' separates calls, and a line ends at a line feed. */
-static void folded_name(struct ct_out *out, const char *name)
-{
-	for (; *name; name++)
-		ct_out_char(out, *name == ';' || (unsigned char)*name < ' ' ? '_' : *name);
-}
-
 static void folded_frame(struct folded *f, const struct ct_analysis *a, const struct folded_node *node)
 {
 	const struct folded_node *process = node->parent == FOLDED_NOBODY ? node : &f->nodes.list[node->parent];
@@ -165,34 +158,34 @@ static void folded_frame(struct folded *f, const struct ct_analysis *a, const st
 
 	switch (node->kind) {
 	case FOLDED_PROCESS:
-		folded_name(&f->out, node->id ? ct_processes_name(a->processes, node->id, text, sizeof(text)) :
+		ct_folded_word(&f->out, node->id ? ct_processes_name(a->processes, node->id, text, sizeof(text)) :
 						"interrupts");
 		break;
 	case FOLDED_THREAD:
 		word = ct_machine_thread(f->machine, process->id, node->id);
 		snprintf(text, sizeof(text), "%s (%u)", word ? word : node->id == process->id ? "main" : "thread",
 			 node->id);
-		folded_name(&f->out, text);
+		ct_folded_word(&f->out, text);
 		break;
 	case FOLDED_LINE:
 		if (ct_stack_frame(&a->trace->reg, node->id, &frame))
-			folded_name(&f->out, ct_stack_words(&frame, line, sizeof(line)));
+			ct_folded_word(&f->out, ct_stack_words(&frame, line, sizeof(line)));
 		break;
 	case FOLDED_GPU:
 		snprintf(name, sizeof(name), "GPU %u", node->id);
-		folded_name(&f->out, name);
+		ct_folded_word(&f->out, name);
 		break;
 	case FOLDED_KERNEL:
 		word = ct_names_string(a->names, node->id);
 		/* Anybody may have written it. */
 		if (word && *word)
-			folded_name(&f->out, ct_term_clean(clean, sizeof(clean), ct_short_kernel(text, sizeof(text), word),
+			ct_folded_word(&f->out, ct_term_clean(clean, sizeof(clean), ct_short_kernel(text, sizeof(text), word),
 							   sizeof(clean)));
 		else
-			folded_name(&f->out, "(unknown kernel)");
+			ct_folded_word(&f->out, "(unknown kernel)");
 		break;
 	default:
-		folded_name(&f->out, node->class->name);
+		ct_folded_word(&f->out, node->class->name);
 	}
 }
 

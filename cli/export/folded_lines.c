@@ -7,9 +7,8 @@
 #include "analysis/stacks/costs.h"
 #include "base/out.h"
 
-static void lines_word(struct ct_out *out, const char *word)
+void ct_folded_word(struct ct_out *out, const char *word)
 {
-	/* A ';' separates frames, and a line ends at a line feed. */
 	for (; *word; word++)
 		ct_out_char(out, *word == ';' || (unsigned char)*word < ' ' ? '_' : *word);
 }
@@ -23,7 +22,7 @@ static void lines_frames(struct ct_out *out, const struct ct_registry *reg, uint
 	if (depth == CT_STACK_DEPTH || !ct_stack_frame(reg, node, &f))
 		return;
 	lines_frames(out, reg, f.parent, depth + 1);
-	lines_word(out, ct_stack_words(&f, words, sizeof(words)));
+	ct_folded_word(out, ct_stack_words(&f, words, sizeof(words)));
 	ct_out_char(out, depth ? ';' : ' ');
 }
 
@@ -71,7 +70,7 @@ int ct_folded_lines(const struct ct_export *x, struct ct_error *err)
 			continue;
 		some = true;
 		if (several) {
-			lines_word(&out, ct_processes_name(a->processes, s->sums.list[i].part, name, sizeof(name)));
+			ct_folded_word(&out, ct_processes_name(a->processes, s->sums.list[i].part, name, sizeof(name)));
 			ct_out_char(&out, ';');
 		}
 		if (s->sums.list[i].node)

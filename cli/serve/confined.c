@@ -32,14 +32,6 @@ int ct_confined_open(struct ct_confined *c, const char *dir, struct ct_error *er
 	return 0;
 }
 
-static bool confined_is_trace(const char *path)
-{
-	char name[PATH_MAX];
-
-	return (!ct_path(name, sizeof(name), path, CT_REGISTRY_FILE) && !access(name, R_OK)) ||
-	       (!ct_path(name, sizeof(name), path, CT_METADATA_FILE) && !access(name, R_OK));
-}
-
 /* Is @path the directory, or below it? */
 static bool confined_holds(const struct ct_confined *c, const char *path)
 {
@@ -56,7 +48,7 @@ int ct_confined_find(const struct ct_confined *c, const char *name, char path[PA
 
 	/* One answer for all, so that it says nothing of what lies elsewhere. */
 	if (n < 0 || n >= (int)sizeof(asked) || !realpath(asked, path) || !confined_holds(c, path) ||
-	    (!confined_is_trace(path) && !ct_pack_begins(path)))
+	    (!ct_is_trace(path) && !ct_pack_begins(path)))
 		return ct_fail(err, ENOENT, "there is no trace '%.200s' below %.200s: the tool 'traces' lists them", name,
 			       c->root);
 	return 0;
@@ -112,7 +104,7 @@ static bool confined_is_pack(const char *dir, const char *name)
 /* Looks into @path, follows no link, and not into traces. */
 static void confined_walk(struct confined_list *l, const char *path, unsigned int depth)
 {
-	bool trace = confined_is_trace(path);
+	bool trace = ct_is_trace(path);
 	unsigned long long bytes = 0;
 	struct dirent *entry;
 	time_t when = 0;

@@ -8,11 +8,17 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 struct ct_name_text {
 	const char *s;
 	size_t n;
 };
+
+static inline bool ct_name_same(struct ct_name_text a, struct ct_name_text b)
+{
+	return a.n == b.n && !memcmp(a.s, b.s, a.n);
+}
 
 /* A component of a name: "reduce_kernel" and "<512, 1, ...>". */
 struct ct_name_part {

@@ -32,11 +32,6 @@ static bool op_is(struct ct_name_text t, const char *word)
 	return t.n == strlen(word) && !memcmp(t.s, word, t.n);
 }
 
-static bool op_same(struct ct_name_text a, struct ct_name_text b)
-{
-	return a.n == b.n && !memcmp(a.s, b.s, a.n);
-}
-
 static bool op_has(struct ct_name_text t, const char *word)
 {
 	return memmem(t.s, t.n, word, strlen(word));
@@ -229,7 +224,7 @@ static bool op_gemm(struct op_words *w, struct ct_name_text t)
 		bool again = false, first = !count;
 
 		for (unsigned int i = 0; i < count; i++)
-			again |= op_same(word, seen[i]);
+			again |= ct_name_same(word, seen[i]);
 		seen[count++] = word;
 		if (!word.n || again || op_is_schedule(word) || (tile && op_is_tile(word)))
 			continue;
@@ -316,7 +311,7 @@ static void op_types(struct op_words *w, struct ct_name_text args)
 			continue;
 		again = false;
 		for (unsigned int i = 0; i < w->types_count; i++)
-			again |= op_same(arg, w->types[i]);
+			again |= ct_name_same(arg, w->types[i]);
 		if (!again)
 			w->types[w->types_count++] = arg;
 	}
@@ -440,7 +435,7 @@ static bool op_class(struct op_words *w, const struct ct_name_part *kernel)
 		op_word(w, op_text(scalar));
 	for (unsigned int i = 0; i < w->types_count; i++)
 		op_word(w, w->types[i]);
-	if (last && !op_same(functor, op)) {
+	if (last && !ct_name_same(functor, op)) {
 		ct_name_read(&name, functor, false);
 		op_word(w, name.part[0].name);
 	}

@@ -62,11 +62,6 @@ static void short_puts(struct short_out *out, const char *s)
 	short_put(out, s, strlen(s));
 }
 
-static bool short_same(struct ct_name_text a, struct ct_name_text b)
-{
-	return a.n == b.n && !memcmp(a.s, b.s, a.n);
-}
-
 static struct ct_name_text short_text(const char *s)
 {
 	return (struct ct_name_text){ s, strlen(s) };
@@ -188,8 +183,8 @@ static bool short_is_access(struct ct_name_text arg)
 /* Neither a number nor true or false: to see it twice says nothing. */
 static bool short_is_type(struct ct_name_text arg)
 {
-	return arg.n && !strchr("-(0123456789", *arg.s) && !short_same(arg, short_text("true")) &&
-	       !short_same(arg, short_text("false"));
+	return arg.n && !strchr("-(0123456789", *arg.s) && !ct_name_same(arg, short_text("true")) &&
+	       !ct_name_same(arg, short_text("false"));
 }
 
 /* Arguments with ", " between them; ".." for each row of those that are left out. */
@@ -209,14 +204,14 @@ static void short_args(struct short_out *out, struct ct_name_text args,
 
 		/* The same type again, and ways to reach data: noise. */
 		if (((i || rest.n) && short_is_access(arg)) ||
-		    (i && short_is_type(arg) && short_same(arg, before))) {
+		    (i && short_is_type(arg) && ct_name_same(arg, before))) {
 			before = arg;
 			continue;
 		}
 		/* Of three or more numbers that are the same: the first. */
 		look = rest;
-		if (i && short_same(arg, before) &&
-		    (left_out || (ct_name_next(&look, &after) && short_same(arg, after))))
+		if (i && ct_name_same(arg, before) &&
+		    (left_out || (ct_name_next(&look, &after) && ct_name_same(arg, after))))
 			show = false;
 		before = arg;
 		if (i >= most)

@@ -170,6 +170,12 @@ static inline struct ct_cell ct_double(double value)
 	return (struct ct_cell){ .some = true, .d = value };
 }
 
+/* ns from @from to @ts, below 0 where that was before. */
+static inline struct ct_cell ct_since(uint64_t ts, uint64_t from)
+{
+	return ct_double(ts >= from ? (double)(ts - from) : -(double)(from - ts));
+}
+
 /* A text that outlives the table; NULL: nothing is known. */
 static inline struct ct_cell ct_const(const char *text)
 {

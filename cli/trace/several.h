@@ -25,12 +25,4 @@ int ct_trace_several(struct ct_trace *t, struct ct_trace *of, unsigned int count
 /* The clocks of t->sources were changed: times that are kept follow. */
 void ct_trace_reclock(struct ct_trace *t);
 
-/* The source whose pids this one is of; NULL: the trace is alone. */
-static inline const struct ct_source *ct_trace_source(const struct ct_trace *t, uint32_t pid)
-{
-	uint32_t i = pid / CT_SOURCE_TASKS;
-
-	return i < t->sources_count ? &t->sources[i] : NULL;
-}
-
 #endif

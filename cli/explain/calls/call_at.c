@@ -197,11 +197,6 @@ static const struct ct_column columns[COLUMNS] = {
 	[DETAIL] = { "Detail", "", CT_CELL_TEXT, 1 },
 };
 
-static struct ct_cell at_relative(uint64_t ts, uint64_t at)
-{
-	return ct_double(ts >= at ? (double)(ts - at) : -(double)(at - ts));
-}
-
 static void at_row(struct ct_table *table, const struct ct_analysis *a, const struct at_track *t,
 		   const struct at_call *call, const char *what, unsigned int depth, bool people)
 {
@@ -221,9 +216,9 @@ static void at_row(struct ct_table *table, const struct ct_analysis *a, const st
 		return;
 	if (call->op_id)
 		row[OP] = ct_u64(call->op_id);
-	row[SINCE] = at_relative(call->begin, at);
+	row[SINCE] = ct_since(call->begin, at);
 	if (call->ended && !call->left)
-		row[UNTIL] = at_relative(call->end, at);
+		row[UNTIL] = ct_since(call->end, at);
 	row[NAME] = ct_format(table, "%*s%.128s", people ? 2 * (int)depth : 0, "",
 			      ct_call_name(call->class));
 	if (call->detail)

@@ -189,11 +189,6 @@ void ct_call_gpu_begin(struct ct_table *table, const struct ct_analysis *a, cons
 		       columns + !!t, COLUMNS - !!t - !captured);
 }
 
-static struct ct_cell gpu_since(uint64_t ts, uint64_t begin)
-{
-	return ct_double(ts >= begin ? (double)(ts - begin) : -(double)(begin - ts));
-}
-
 /* Of a synchronisation the newest stands last, as it came. */
 static void gpu_rows(struct ct_table *table, const struct ct_analysis *a, const struct gpu_target *g, const struct ct_call_tree *t,
 		     bool call)
@@ -208,8 +203,8 @@ static void gpu_rows(struct ct_table *table, const struct ct_analysis *a, const 
 
 		if (call)
 			row[CALL] = ct_u64(t->target.op_id);
-		row[BEGIN] = gpu_since(w->begin, t->target.begin);
-		row[END] = gpu_since(w->end, t->target.begin);
+		row[BEGIN] = ct_since(w->begin, t->target.begin);
+		row[END] = ct_since(w->end, t->target.begin);
 		row[TOOK] = ct_u64(w->end > w->begin ? w->end - w->begin : 0);
 		row[GPU] = ct_u64(w->gpu);
 		row[STREAM] = ct_u64(w->stream);

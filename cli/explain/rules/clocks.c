@@ -51,7 +51,7 @@ static const struct ct_gpu_metrics_device *clocks_worst(const struct ct_explain 
 void ct_rule_gpu_clocks(struct ct_explain *x, const struct ct_rule *rule)
 {
 	const struct ct_gpu_metrics_device *d;
-	struct ct_finding_row *f;
+	struct ct_finding *f;
 	struct ct_gpu_figures *seen;
 	enum ct_clock_limit limit;
 	char power[64] = "", heat[32] = "";

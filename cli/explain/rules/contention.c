@@ -117,7 +117,7 @@ void ct_rule_contention(struct ct_explain *x, const struct ct_rule *rule)
 	struct collection *c = ct_explain_state(x, &ct_contention_analyser);
 	struct contention *k = &c->processes[x->index];
 	char time[64], a[CT_TERM_TEXT], b[CT_TERM_TEXT], n[CT_TERM_TEXT];
-	struct ct_finding_row *f;
+	struct ct_finding *f;
 	uint64_t usual, cost;
 
 	if (k->alone.count < 50 || k->overlapped.count < 50)
@@ -206,7 +206,7 @@ void ct_rule_shared_gpu(struct ct_explain *x, const struct ct_rule *rule)
 	char time[64], a[CT_TERM_TEXT], b[CT_TERM_TEXT];
 	uint64_t begin, end, together = 0, cost = 0, usual;
 	unsigned int others, count, at = 0;
-	struct ct_finding_row *f;
+	struct ct_finding *f;
 	struct steady *spans;
 
 	ct_scope_span(p, CT_SCOPE_STEADY, &begin, &end);

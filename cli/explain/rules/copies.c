@@ -191,7 +191,7 @@ void ct_rule_pageable(struct ct_explain *x, const struct ct_rule *rule)
 {
 	const struct copies *c = copies_of(x);
 	char time[64], bytes[CT_TERM_TEXT], n[CT_TERM_TEXT];
-	struct ct_finding_row *f;
+	struct ct_finding *f;
 
 	if (!c || !copies_complete(x) || !copies_fires(x, rule, &c->pageable))
 		return;
@@ -215,7 +215,7 @@ void ct_rule_blocking_copies(struct ct_explain *x, const struct ct_rule *rule)
 {
 	const struct copies *c = copies_of(x);
 	char time[64], bytes[CT_TERM_TEXT], n[CT_TERM_TEXT];
-	struct ct_finding_row *f;
+	struct ct_finding *f;
 
 	if (!c || !copies_fires(x, rule, &c->blocking))
 		return;
@@ -233,7 +233,7 @@ void ct_rule_small_copies(struct ct_explain *x, const struct ct_rule *rule)
 {
 	const struct copies *c = copies_of(x);
 	char time[64], bytes[CT_TERM_TEXT], n[CT_TERM_TEXT];
-	struct ct_finding_row *f;
+	struct ct_finding *f;
 
 	if (!c || copies_rate(x, &c->small) < 16 * x->iterations || !copies_fires(x, rule, &c->small))
 		return;

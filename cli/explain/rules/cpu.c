@@ -147,7 +147,7 @@ void ct_rule_off_cpu(struct ct_explain *x, const struct ct_rule *rule)
 	     woke[96] = "", name[64], launching[48];
 	/* As the verdict has it: a moment in which another launching thread works is not one off the CPU. */
 	uint64_t ns = ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_OFF_CPU);
-	struct ct_finding_row *f;
+	struct ct_finding *f;
 
 	if (o->others.left_out)
 		ct_explain_unseen(x, "more than %s threads ran while it was off the CPU; of %s it is not known which one did.",

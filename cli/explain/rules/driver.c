@@ -132,7 +132,7 @@ void ct_rule_ioctls(struct ct_explain *x, const struct ct_rule *rule)
 	for (unsigned int s = 0; s < CT_SCOPE_COUNT; s++) {
 		const struct kinds *kinds = &io->scopes[s];
 		const struct kind *most = NULL;
-		struct ct_finding_row *f;
+		struct ct_finding *f;
 		uint64_t ns = io->taken[s].total, calls = 0;
 		char object[64] = "";
 
@@ -165,7 +165,7 @@ void ct_rule_failing_ioctls(struct ct_explain *x, const struct ct_rule *rule)
 	const struct kinds *kinds = &io->scopes[CT_SCOPE_STEADY];
 	char name[200], count[CT_TERM_TEXT];
 	const struct kind *most = NULL;
-	struct ct_finding_row *f;
+	struct ct_finding *f;
 	uint64_t failed = 0, ns = 0;
 
 	for (size_t n = 0; n < kinds->count; n++) {

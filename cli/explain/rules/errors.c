@@ -9,7 +9,7 @@
 void ct_rule_errors(struct ct_explain *x, const struct ct_rule *rule)
 {
 	const struct ct_scope_facts *facts = ct_rule_facts(x, CT_SCOPE_STEADY);
-	struct ct_finding_row *f;
+	struct ct_finding *f;
 	char time[64], count[CT_TERM_TEXT], all[CT_TERM_TEXT];
 
 	for (unsigned int i = 0; i < facts->count; i++) {

@@ -79,7 +79,7 @@ void ct_rule_getters(struct ct_explain *x, const struct ct_rule *rule)
 	const struct ct_scope_facts *facts = ct_rule_facts(x, CT_SCOPE_STEADY);
 	uint64_t count = 0, rate = 0, timed = 0, ns = 0, calls = 0, cost;
 	const struct ct_fact *most = NULL;
-	struct ct_finding_row *f;
+	struct ct_finding *f;
 	char time[64], a[CT_TERM_TEXT], b[CT_TERM_TEXT], n[CT_TERM_TEXT];
 
 	for (unsigned int i = 0; i < facts->count; i++) {

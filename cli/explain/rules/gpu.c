@@ -173,7 +173,7 @@ void ct_rule_gpu_idle(struct ct_explain *x, const struct ct_rule *rule)
 	const struct ct_gpu_gap *gap = d ? gpu_longest(d) : NULL;
 	char time[64], causes[300] = "", pair[320], gaps[CT_TERM_TEXT], longest[CT_TERM_TEXT], which[40] = "The GPU";
 	enum ct_idle_cause cause;
-	struct ct_finding_row *f;
+	struct ct_finding *f;
 	uint64_t idle;
 
 	if (!gap || ct_rule_share(x, CT_SCOPE_STEADY, gpu_idle_of(d)) < rule->threshold)
@@ -285,7 +285,7 @@ void ct_rule_gpu_kernels(struct ct_explain *x, const struct ct_rule *rule)
 	const struct gpu_kernel *k = NULL, *first = NULL;
 	const struct gpu_kernel *other = ct_keyed_get(s, (uint64_t)x->index << 32 | KERNELS_OTHER);
 	char time[64], kernels[600] = "", short_name[256], clean[80], n[CT_TERM_TEXT];
-	struct ct_finding_row *f;
+	struct ct_finding *f;
 	size_t used = 0;
 	uint64_t busy, ns = 0;
 

@@ -68,7 +68,7 @@ void ct_rule_host_bound(struct ct_explain *x, const struct ct_rule *rule)
 	uint64_t syncs = launch_syncs(x);
 	struct ct_account_covered in;
 	struct ct_evidence longest;
-	struct ct_finding_row *f;
+	struct ct_finding *f;
 	char works[80] = "", time[64], each[CT_TERM_TEXT], n[CT_TERM_TEXT];
 
 	launches = launch_count(x, &longest, &rate);
@@ -122,7 +122,7 @@ void ct_rule_application(struct ct_explain *x, const struct ct_rule *rule)
 	uint64_t off = ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_OFF_CPU);
 	const struct ct_scope_facts *facts = ct_rule_facts(x, CT_SCOPE_STEADY);
 	struct ct_account_covered in;
-	struct ct_finding_row *f;
+	struct ct_finding *f;
 	uint64_t getters = 0;
 	char time[64], who[48], states[256], pause[64], pauses[96] = "";
 

@@ -19,7 +19,7 @@ void ct_rule_allocations(struct ct_explain *x, const struct ct_rule *rule)
 	const struct ct_scope_facts *facts = ct_rule_facts(x, CT_SCOPE_STEADY);
 	uint64_t allocs = 0, frees = 0, allocs_rate = 0, frees_rate = 0, ns = facts->memory.total, iterations = 0;
 	const struct ct_fact *most = NULL;
-	struct ct_finding_row *f;
+	struct ct_finding *f;
 	char time[64], a[CT_TERM_TEXT], b[CT_TERM_TEXT];
 
 	for (unsigned int i = 0; i < facts->count; i++) {
@@ -179,7 +179,7 @@ void ct_rule_growth(struct ct_explain *x, const struct ct_rule *rule)
 	char rate[CT_TERM_TEXT + 16] = "";
 	unsigned int steps = 0;
 	struct ct_coverage covered;
-	struct ct_finding_row *f;
+	struct ct_finding *f;
 
 	/* The first part may still fill caches. */
 	for (unsigned int i = 2; i <= GROWTH_PARTS; i++)

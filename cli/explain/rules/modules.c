@@ -27,7 +27,7 @@ static void modules_collect(const struct ct_scope_facts *facts, struct loads *l)
 
 void ct_rule_lazy_loading(struct ct_explain *x, const struct ct_rule *rule)
 {
-	struct ct_finding_row *f;
+	struct ct_finding *f;
 	struct loads l;
 	char time[64], a[CT_TERM_TEXT], b[CT_TERM_TEXT], hit[96] = "";
 
@@ -50,7 +50,7 @@ void ct_rule_lazy_loading(struct ct_explain *x, const struct ct_rule *rule)
 
 void ct_rule_startup_modules(struct ct_explain *x, const struct ct_rule *rule)
 {
-	struct ct_finding_row *f;
+	struct ct_finding *f;
 	struct loads l;
 	char time[64];
 
@@ -69,7 +69,7 @@ void ct_rule_startup_modules(struct ct_explain *x, const struct ct_rule *rule)
 void ct_rule_startup_application(struct ct_explain *x, const struct ct_rule *rule)
 {
 	const struct ct_stage_span *s = &x->process->stages[0];
-	struct ct_finding_row *f;
+	struct ct_finding *f;
 	char time[64], states[256];
 
 	if (s->stage != CT_STAGE_STARTUP ||
@@ -87,7 +87,7 @@ void ct_rule_startup_init(struct ct_explain *x, const struct ct_rule *rule)
 	const struct ct_scope_facts *facts = ct_rule_facts(x, CT_SCOPE_STARTUP);
 	uint64_t init = 0, context = 0;
 	const struct ct_fact *most = NULL;
-	struct ct_finding_row *f;
+	struct ct_finding *f;
 	char a[64], b[CT_TERM_TEXT], c[CT_TERM_TEXT], parts[128] = "";
 
 	for (unsigned int i = 0; i < facts->count; i++) {

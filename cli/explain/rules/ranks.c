@@ -4,7 +4,7 @@
 #include "explain/rules/common.h"
 #include "view/term.h"
 
-static void ranks_advise(struct ct_explain *x, struct ct_finding_row *f, enum ct_late why)
+static void ranks_advise(struct ct_explain *x, struct ct_finding *f, enum ct_late why)
 {
 	switch (why) {
 	case CT_LATE_APP:
@@ -43,7 +43,7 @@ void ct_rule_late_rank(struct ct_explain *x, const struct ct_rule *rule)
 {
 	const struct ct_job *job = ct_explain_state(x, &ct_job_analyser);
 	const struct ct_job_rank *r = ct_job_guilty(job, rule->threshold);
-	struct ct_finding_row *f;
+	struct ct_finding *f;
 	enum ct_late why;
 	char text[800];
 

@@ -273,7 +273,7 @@ void ct_rule_graph(struct ct_explain *x, const struct ct_rule *rule)
 	uint64_t wait = ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_WAIT);
 	char time[64], a[CT_TERM_TEXT], b[CT_TERM_TEXT], d[CT_TERM_TEXT], n[CT_TERM_TEXT], m[CT_TERM_TEXT], gain[400];
 	char passing[80] = "", least[64];
-	struct ct_finding_row *f;
+	struct ct_finding *f;
 
 	if (left_out)
 		ct_explain_unseen(x, "it launched more than %s different sequences between its waits; of %s further ones it is "

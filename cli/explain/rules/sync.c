@@ -43,7 +43,7 @@ void ct_rule_sync(struct ct_explain *x, const struct ct_rule *rule)
 	const struct ct_scope_facts *facts = ct_rule_facts(x, CT_SCOPE_STEADY);
 	const struct ct_fact *most = NULL;
 	uint64_t syncs = 0, launches = 0, transfers = 0, each, rate = 0, idle, most_idle, other, wait, cost;
-	struct ct_finding_row *f;
+	struct ct_finding *f;
 	char time[64], until[64], least[128] = "", n[CT_TERM_TEXT], waits[64], most_gain[128] = "";
 
 	for (unsigned int i = 0; i < facts->count; i++) {

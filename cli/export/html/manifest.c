@@ -361,7 +361,7 @@ static int manifest_iterations(const struct ct_html_manifest *s, struct ct_html_
 int ct_html_manifest_records(const struct ct_html_manifest *s, struct ct_html_sampling *sampling)
 {
 	for (unsigned int i = 0; i < s->explain->count; i++) {
-		const struct ct_finding_row *f = &s->explain->list[i];
+		const struct ct_finding *f = &s->explain->list[i];
 
 		for (unsigned int k = 0; k < f->evidence_count; k++)
 			if (ct_html_sampling_always(sampling, f->evidence[k].op_id, manifest_ns(s, f->evidence[k].ts),
@@ -371,7 +371,7 @@ int ct_html_manifest_records(const struct ct_html_manifest *s, struct ct_html_sa
 	return 0;
 }
 
-static void manifest_evidence(const struct ct_html_manifest *s, const struct ct_finding_row *f, struct ct_out *out)
+static void manifest_evidence(const struct ct_html_manifest *s, const struct ct_finding *f, struct ct_out *out)
 {
 	for (unsigned int k = 0; k < f->evidence_count; k++) {
 		const struct ct_evidence *e = &f->evidence[k];
@@ -393,7 +393,7 @@ static void manifest_findings(const struct ct_html_manifest *s, struct ct_out *o
 {
 	ct_out_text(out, "\"findings\":[");
 	for (unsigned int i = 0; i < s->explain->count; i++) {
-		const struct ct_finding_row *f = &s->explain->list[i];
+		const struct ct_finding *f = &s->explain->list[i];
 		double share = ct_finding_gain(f);
 
 		ct_html_text(out, i ? ",\n{\"rule\":" : "\n{\"rule\":", f->rule->name);
