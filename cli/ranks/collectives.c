@@ -123,6 +123,10 @@ static int find_made(struct find *f, const struct ct_span *s)
 		c->ranks = ranks;
 	c->split_of = of ? of : c->split_of;
 	c->color = of ? (int32_t)ct_record_quick(s->record, CT_QUICK_COLOR) : c->color;
+	/* All ranks are of this process, and the record is of the first. */
+	for (uint32_t i = 1; !strcmp(s->class->name, "ncclCommInitAll") && i < ranks && i < MEMBERS_MAX; i++)
+		if (find_member(c, s->pid, i))
+			return -ENOMEM;
 	return find_member(c, s->pid, rank);
 }
 
@@ -141,17 +145,47 @@ static uint32_t find_number_of_pair(struct find *f, const struct ct_part *p, boo
 	return pair ? ++pair->count : 0;
 }
 
-/* A kernel that serves the call is the one in its stream; else there is only one. */
+/* How manieth of the communicators and ranks of the group's calls in this stream its own is. */
+static uint32_t find_turn(const struct find *f, const uint32_t *parts, uint32_t of)
+{
+	const struct ct_part *p = &f->c->parts[parts[of]];
+	uint32_t turn = 0;
+
+	for (uint32_t i = 0; i < of; i++) {
+		const struct ct_part *x = &f->c->parts[parts[i]];
+		bool again = false;
+
+		if (x->stream != p->stream)
+			continue;
+		if (x->communicator == p->communicator && x->rank == p->rank)
+			return turn;
+		for (uint32_t k = 0; k < i && !again; k++) {
+			const struct ct_part *y = &f->c->parts[parts[k]];
+
+			again = y->stream == x->stream && y->communicator == x->communicator && y->rank == x->rank;
+		}
+		turn += !again;
+	}
+	return turn;
+}
+
+#define TURNS_MAX	256	/* calls of a group that are compared with each other */
+
+/*
+ * A kernel that serves the call is the one in its stream; else there is only one.  Where one process is several ranks,
+ * the stream may be the default one of each GPU: then there is a kernel for each rank, in the order of the calls.
+ */
 static void find_join(struct find *f, struct find_thread *t, const uint32_t *parts, uint32_t count)
 {
 	for (uint32_t i = 0; i < count && t->launches_count; i++) {
 		struct ct_part *p = &f->c->parts[parts[i]];
+		uint32_t turn = t->launches_count > 1 && count <= TURNS_MAX ? find_turn(f, parts, i) : 0;
 
 		p->launch = t->launches[0].op_id;
-		for (uint32_t k = 0; k < t->launches_count; k++)
+		for (uint32_t k = 0, found = 0; k < t->launches_count && found <= turn; k++)
 			if (t->launches[k].stream == p->stream) {
 				p->launch = t->launches[k].op_id;
-				break;
+				found++;
 			}
 	}
 	t->launches_count = 0;
@@ -511,6 +545,131 @@ static int kernels_divide(struct ct_collectives *c)
 	return 0;
 }
 
+/* ------------------------------------------------------------ several ranks --- */
+
+/* A process that is several ranks. */
+struct several {
+	uint64_t pid;
+	uint32_t communicator;	/* the largest in which it is */
+};
+
+/* Who uses a GPU, or a thread, of such a process. */
+struct several_user {
+	uint64_t pid, what;
+	uint32_t of;
+	bool unknown;		/* several do */
+};
+
+#define SEVERAL_GPU	(1ull << 32)
+
+struct severals {
+	CT_KEYED(struct several) processes;
+	CT_KEYED(struct several_user) users;
+};
+
+static int several_find(struct severals *s, const struct ct_collectives *c)
+{
+	for (uint32_t i = 0; i < c->communicators_count; i++) {
+		const struct ct_comm *comm = &c->communicators[i];
+		CT_KEYED(uint64_t) seen = { 0 };
+		int rc = 0;
+
+		for (uint32_t k = 0; k < comm->members_count && !rc; k++) {
+			uint32_t pid = comm->members[k].pid;
+			struct several *one;
+
+			if (!ct_keyed_get(&seen, pid)) {
+				rc = ct_keyed_put(&seen, pid) ? 0 : -ENOMEM;
+				continue;
+			}
+			one = ct_keyed_get(&s->processes, pid);
+			if (one && c->communicators[one->communicator].members_count >= comm->members_count)
+				continue;
+			one = one ? one : ct_keyed_put(&s->processes, pid);
+			rc = one ? 0 : -ENOMEM;
+			if (one)
+				one->communicator = i;
+		}
+		ct_keyed_free(&seen);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int several_uses(struct severals *s, const struct ct_part *p, uint64_t what)
+{
+	struct several_user *u = ct_keyed_get_pair(&s->users, p->pid, what);
+
+	if (u) {
+		u->unknown |= u->of != p->of;
+		return 0;
+	}
+	u = ct_keyed_put_pair(&s->users, p->pid, what);
+	if (!u)
+		return -ENOMEM;
+	u->of = p->of;
+	return 0;
+}
+
+/* Was it split off from that one, or one that was? */
+static bool several_is_part(const struct ct_collectives *c, uint32_t communicator, uint64_t of)
+{
+	uint64_t id = c->communicators[communicator].split_of;
+
+	for (uint32_t i = 0, steps = 0; id && id != of && i < c->communicators_count && steps < c->communicators_count; i++)
+		if (c->communicators[i].id == id) {
+			id = c->communicators[i].split_of;
+			i = UINT32_MAX;
+			steps++;
+		}
+	return id && id == of;
+}
+
+static uint32_t several_which(const struct severals *s, const struct ct_collectives *c, const struct several *one, const struct ct_part *p)
+{
+	const struct several_user *u = NULL;
+
+	/* One that was split off has the number of its parent's rank. */
+	if (p->communicator == one->communicator || several_is_part(c, p->communicator, c->communicators[one->communicator].id))
+		return p->rank;
+	if (p->gpu_end)
+		u = ct_keyed_get_pair(&s->users, p->pid, SEVERAL_GPU | p->gpu);
+	if (!u || u->unknown)
+		u = ct_keyed_get_pair(&s->users, p->pid, p->tid);
+	return u && !u->unknown ? u->of : p->rank;
+}
+
+/* Of which rank of its process each call is. */
+static int severals_find(struct ct_collectives *c)
+{
+	struct severals s = { 0 };
+	int rc = several_find(&s, c);
+
+	for (size_t i = 0; i < c->parts_count; i++)
+		c->parts[i].of = CT_ONE_RANK;
+	for (size_t i = 0; i < c->parts_count && s.processes.count && !rc; i++) {
+		struct ct_part *p = &c->parts[i];
+		const struct several *one = ct_keyed_get(&s.processes, p->pid);
+
+		if (!one || one->communicator != p->communicator)
+			continue;
+		p->of = p->rank;
+		rc = several_uses(&s, p, p->tid);
+		if (!rc && p->gpu_end)
+			rc = several_uses(&s, p, SEVERAL_GPU | p->gpu);
+	}
+	for (size_t i = 0; i < c->parts_count && s.processes.count && !rc; i++) {
+		const struct several *one = ct_keyed_get(&s.processes, c->parts[i].pid);
+
+		if (one)
+			c->parts[i].of = several_which(&s, c, one, &c->parts[i]);
+	}
+	ct_keyed_free(&s.processes);
+	ct_keyed_free(&s.users);
+	return rc;
+}
+
 int ct_collectives_make(struct ct_collectives *c)
 {
 	int rc;
@@ -520,6 +679,7 @@ int ct_collectives_make(struct ct_collectives *c)
 			qsort(c->communicators[i].members, c->communicators[i].members_count,
 			      sizeof(struct ct_member), members_compare);
 	rc = operations_make(c);
+	rc = rc ? rc : severals_find(c);
 	return rc ? rc : kernels_divide(c);
 }
 

@@ -10,13 +10,19 @@
  * when the calls were made is known.
  *
  * Found by a pass of its own, for traces with calls of libnccl only.  Memory is a part for each
- * call: 136 bytes.
+ * call: 144 bytes.
+ *
+ * A process is one rank of a job as a rule.  One with several GPUs may be several (ncclCommInitAll, JAX): it has several
+ * ranks in one communicator.  The largest such communicator says who they are; calls of another one are of the rank that
+ * it was split off of, whose GPU it uses, or whose thread calls it.
  */
 #ifndef CT_CLI_COLLECTIVES_H
 #define CT_CLI_COLLECTIVES_H
 
 #include "base/keyed.h"
 #include "spans/spans.h"
+
+#define CT_ONE_RANK	UINT32_MAX
 
 /* What one rank has to do with an operation. */
 struct ct_part {
@@ -42,7 +48,14 @@ struct ct_part {
 	uint64_t waiting, moving;
 	float    share;			/* of its kernel's time; 0: by size.  Set in a summary */
 	uint32_t weight;		/* calls that it stands for; 0: itself alone.  Set in a summary */
+	uint32_t of;			/* which rank of its process, by the job; CT_ONE_RANK: the process is one */
 };
+
+/* A rank of a job: a process, or one of several ranks of it. */
+static inline uint64_t ct_part_who(const struct ct_part *p)
+{
+	return (uint64_t)p->pid << 32 | p->of;
+}
 
 struct ct_operation {
 	uint32_t communicator;

@@ -12,7 +12,8 @@
  *	records COUNT LOST
  *	gpu MEASURED SIMULATED		1 or 0: the GPU's work was recorded; the GPU is simulated
  *	stride N			of the calls each Nth number was kept, and the last of each row
- *	process PID RANK GPU FROM TO NAME	-1: not known; when its steady state begins and ends
+ *	process PID RANK GPU FROM TO NAME	-1: not known; when its steady state begins and ends.  One that
+ *					is several ranks has a line for each
  *	sum NAME VALUE			of the last process: struct ct_rank_sums
  *	step BEGIN DURATION		of the last process
  *	doing BEGIN END FUNCTION	of the last process: its last call; END 0: it has not returned

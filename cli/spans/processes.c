@@ -9,10 +9,27 @@
 
 #include "view/term.h"
 
+static void processes_communicator(struct ct_process_place *place, const struct ct_record *r)
+{
+	uint64_t id = ct_record_quick(r, CT_QUICK_COMMUNICATOR);
+	uint32_t ranks = ct_record_quick(r, CT_QUICK_RANKS);
+	int32_t rank = (int32_t)ct_record_quick(r, CT_QUICK_RANK);
+
+	if (ranks > place->ranks && id) {
+		place->ranks = ranks;
+		place->communicator = id;
+		/* All ranks are of this process. */
+		place->rank = rank;
+		place->last = strcmp(r->class->name, "ncclCommInitAll") ? rank : (int32_t)ranks - 1;
+	} else if (id && id == place->communicator && place->rank >= 0) {
+		place->rank = rank < place->rank ? rank : place->rank;
+		place->last = rank > place->last ? rank : place->last;
+	}
+}
+
 static int processes_place(struct ct_processes *p, const struct ct_record *r)
 {
 	struct ct_process_place *place;
-	uint32_t ranks;
 
 	if (!r->fields || ct_record_failed(r) || (r->flags & CT_F_BEGIN))
 		return 0;
@@ -21,18 +38,14 @@ static int processes_place(struct ct_processes *p, const struct ct_record *r)
 		place = ct_keyed_put(&p->places, r->pid);
 		if (!place)
 			return -ENOMEM;
-		place->gpu = place->rank = -1;
+		place->gpu = place->rank = place->last = -1;
 	}
 	if (!ct_class_is(r->class, CT_IS_COMMUNICATOR)) {
 		if (place->gpu < 0 && ct_record_has(r, CT_QUICK_CUDA_DEVICE))
 			place->gpu = (int32_t)ct_record_quick(r, CT_QUICK_CUDA_DEVICE);
 		return 0;
 	}
-	ranks = ct_record_quick(r, CT_QUICK_RANKS);
-	if (ranks > place->ranks && ct_record_quick(r, CT_QUICK_COMMUNICATOR)) {
-		place->ranks = ranks;
-		place->rank = (int32_t)ct_record_quick(r, CT_QUICK_RANK);
-	}
+	processes_communicator(place, r);
 	return 0;
 }
 
@@ -44,8 +57,10 @@ int ct_processes_ranks(struct ct_processes *p, const struct ct_registry *reg)
 int32_t ct_processes_rank(const struct ct_processes *p, uint32_t pid)
 {
 	const struct ct_rank *rank = ct_ranks_of(&p->ranks, pid);
-	const struct ct_process_place *place = rank ? NULL : ct_keyed_get(&p->places, pid);
+	const struct ct_process_place *place = ct_keyed_get(&p->places, pid);
 
+	if (place && place->last > place->rank)
+		return -1;
 	return rank ? rank->rank : place && place->ranks > 1 ? place->rank : -1;
 }
 
@@ -101,8 +116,14 @@ int ct_processes_tell(struct ct_processes *p, uint32_t pid, const char *name, in
 
 	if (!place || !process)
 		return -ENOMEM;
+	/* One more rank of the same process. */
+	if (place->ranks && rank >= 0) {
+		place->rank = rank < place->rank ? rank : place->rank;
+		place->last = rank > place->last ? rank : place->last;
+		return 0;
+	}
 	place->gpu = gpu;
-	place->rank = rank;
+	place->rank = place->last = rank;
 	place->ranks = rank >= 0 ? INT32_MAX : 0;
 	free(process->name);
 	process->name = strdup(name);
@@ -114,6 +135,7 @@ const char *ct_processes_name(const struct ct_processes *p, uint32_t pid, char *
 {
 	const char *name = ct_processes_word(p, pid);
 	int32_t rank = ct_processes_rank(p, pid), gpu = ct_processes_gpu(p, pid);
+	const struct ct_process_place *place = ct_keyed_get(&p->places, pid);
 	char line[256], clean[64], of[24] = "";
 
 	if (!pid)
@@ -123,6 +145,8 @@ const char *ct_processes_name(const struct ct_processes *p, uint32_t pid, char *
 		snprintf(of, sizeof(of), ", GPU %d", gpu);
 	if (rank >= 0)
 		snprintf(line, sizeof(line), "rank %d (%s %u%s)", rank, name, pid, of);
+	else if (place && place->last > place->rank)
+		snprintf(line, sizeof(line), "ranks %d-%d (%s %u)", place->rank, place->last, name, pid);
 	else
 		snprintf(line, sizeof(line), "%s (%u)", name, pid);
 	snprintf(buf, size, "%s", line);

@@ -21,7 +21,9 @@ struct ct_process_place {
 	uint64_t pid;
 	int32_t gpu;		/* of its first context; -1: not known */
 	int32_t rank;		/* in its largest communicator; -1: it has none */
-	uint32_t ranks;		/* of that */
+	int32_t last;		/* it is several ranks, up to that one; else the same */
+	uint32_t ranks;		/* of that communicator */
+	uint64_t communicator;
 };
 
 struct ct_processes {
@@ -33,7 +35,7 @@ struct ct_processes {
 /* Who is which rank, as the trace's registry says.  0 or -ENOMEM. */
 int ct_processes_ranks(struct ct_processes *p, const struct ct_registry *reg);
 
-/* Its rank in the job, or -1. */
+/* Its rank in the job, or -1, also where it is several. */
 int32_t ct_processes_rank(const struct ct_processes *p, uint32_t pid);
 
 /* The number of its GPU in the process; -1: not known. */
@@ -56,7 +58,7 @@ static inline int ct_processes_point(struct ct_processes *p, const struct ct_poi
 /* The same of what a summary says of a process; numbers of -1 are not known. */
 int ct_processes_tell(struct ct_processes *p, uint32_t pid, const char *name, int32_t rank, int32_t gpu);
 
-/* "python3 (412)", of a rank "rank 3 (python3 412, GPU 3)", cut to @size; bytes that a terminal would obey are made '?'. */
+/* "python3 (412)", of a rank "rank 3 (python3 412, GPU 3)", of several "ranks 0-7 (python3 412)", cut to @size; bytes that a terminal would obey are made '?'. */
 const char *ct_processes_name(const struct ct_processes *p, uint32_t pid, char *buf,
 			      unsigned int size);
 

@@ -153,6 +153,58 @@ t_ranks_hang()
 	ok $? "operations that differ" || echo "# $line"
 }
 
+# ranks_one NAME "OPTIONS OF RECORD" ARGUMENT...: one process that is several ranks, recorded as $work/NAME
+ranks_one()
+{
+	local name=$1 options=$2
+	shift 2
+	# shellcheck disable=SC2086
+	LD_LIBRARY_PATH=$job_libraries "$cudatrace" record -q -f --no-module $options -o "$work/$name" -- \
+		"$PWD/build/tests/record-ranks-one" "$@" >"$work/$name.out" 2>"$work/$name.err"
+}
+
+# A process with several GPUs is several ranks: by a thread for each, or by one thread.
+t_ranks_one()
+{
+	local line d=$work/one kernels parts pid try
+	for try in 1 2 3; do
+		ranks_one one --gpu threads 3 12 late=1
+		line=$(said one)
+		[[ $line == *"Rank 1 makes 2 other ranks wait for "*" in each iteration ("*"in a step it spends "*" in the application, the others "* ]] && break
+		echo "# try $try: $line"
+	done
+	is "$(cat "$d.out")" right "a process of three ranks runs as without"
+	[ -n "$line" ] && [[ $line == *"Rank 1 makes 2 other ranks wait for "*"in the application, the others "* ]]
+	ok $? "the rank whose thread sleeps is named, and why"
+	is "$("$cudatrace" report --format json ranks "$d" 2>/dev/null | jq -c '[map(.Rank), (map(.Pid) | unique | length)]')" "[[0,1,2],1]" "report ranks: three ranks of one process"
+	is "$(of one Count collectives_sum '$c["Operation"] == "AllReduce"') $(of one Count collectives_sum '$c["Operation"] == "AllGather"') $(of one 'Not Complete' collectives_sum)" \
+		"12 24 0" "each collective is one of all ranks, those of halves, too"
+	COLUMNS=200 "$cudatrace" explain "$d" 2>/dev/null | grep -qE '^  ranks 0-2 \(record-ranks-one [0-9]+\)$'
+	ok $? "the process is named by its ranks"
+	"$cudatrace" summarize -q -f -o "$d.summary" "$d" 2>/dev/null
+	cmp -s <("$cudatrace" report --format csv ranks "$d.summary" 2>/dev/null) <("$cudatrace" report --format csv ranks "$d" 2>/dev/null)
+	ok $? "its summary has the same ranks"
+	# One that does not come.
+	rm -f "$work/one-hang.out"
+	ranks_one one-hang "" threads 3 6 hang=1 &
+	wait_until grep -qs hangs "$work/one-hang.out"
+	sleep 0.5
+	kill -9 "$(sed -n 's/^hangs //p' "$work/one-hang.out")"
+	wait
+	line=$(said one-hang)
+	[[ $line == *"AllReduce 6 of communicator "*" was never complete: rank 1 did not call it. Rank 0 is in cuStreamSynchronize for "*"; rank 1 called "*" last, "* ]]
+	ok $? "a hang: which rank of the process did not come, and what it did" || echo "# $line"
+	# One thread for all ranks, in the default stream of each.
+	ranks_one group --gpu group 3 12
+	is "$(of group Count collectives_sum) $(of group 'Not Complete' collectives_sum) $("$cudatrace" report --format json ranks "$work/group" 2>/dev/null | jq -c 'map(.Rank)')" \
+		"12 0 [0,1,2]" "ncclCommInitAll: each all-reduce is one of three ranks"
+	"$cudatrace" export -f -o "$work/group.jsonl" "$work/group" 2>/dev/null
+	kernels=$(jq -s '[.[] | select(.name == "gpu_kernel" and .phase == "E" and (.kernel | startswith("nccl"))) | .duration_us * 1000] | add | round' "$work/group.jsonl")
+	parts=$(($(of group 'Waiting (ns)' collectives_sum) + $(of group 'Moving (ns)' collectives_sum)))
+	[ "$kernels" -gt 0 ] && [ $((kernels - parts)) -ge -2000 ] && [ $((kernels - parts)) -le 2000 ]
+	ok $? "... each rank has its own kernel ($parts of $kernels ns)"
+}
+
 # Of as many ranks as the stand-in takes: all of them, and a page that opens.
 t_ranks_many()
 {

@@ -50,6 +50,8 @@ struct ncclComm {
 	uint64_t number, splits;
 	uint64_t sent[RANKS], received[RANKS];
 	CUfunction kernel[3];
+	CUcontext context;	/* in which its kernels run */
+	int own_context;	/* which was made for it */
 };
 
 enum { KERNEL_REDUCE, KERNEL_OTHER, KERNEL_PAIRS };
@@ -104,9 +106,10 @@ static int load_kernels(struct ncclComm *c)
 	return SUCCESS;
 }
 
-/* All ranks of this name meet. */
-static int make(ncclComm_t *comm, const char *name, int ranks, int rank)
+/* All ranks of this name meet; @wait: those of other threads and processes. */
+static int make(ncclComm_t *comm, const char *name, int ranks, int rank, bool wait)
 {
+	CUresult (*current)(CUcontext *) = (__typeof__(current))driver("cuCtxGetCurrent");
 	struct ncclComm *c = calloc(1, sizeof(*c));
 	int fd;
 
@@ -123,9 +126,13 @@ static int make(ncclComm_t *comm, const char *name, int ranks, int rank)
 	if (c->shared == MAP_FAILED)
 		return SYSTEM;
 	__atomic_add_fetch(&c->shared->joined, 1, __ATOMIC_ACQ_REL);
-	wait_for(&c->shared->joined, ranks);
-	unlink(c->name);
+	if (wait || rank == ranks - 1) {
+		wait_for(&c->shared->joined, ranks);
+		unlink(c->name);
+	}
 	*comm = c;
+	if (!current || current(&c->context))
+		return UNHANDLED_CUDA;
 	return load_kernels(c);
 }
 
@@ -149,7 +156,29 @@ EXPORT int ncclCommInitRank(ncclComm_t *comm, int ranks, ncclUniqueId id, int ra
 	memcpy(words, id.bytes, sizeof(words));
 	snprintf(name, sizeof(name), "/dev/shm/cudatrace-nccl-%016llx%016llx", (unsigned long long)words[0],
 		 (unsigned long long)words[1]);
-	return make(comm, name, ranks, rank);
+	return make(comm, name, ranks, rank, true);
+}
+
+/* All ranks are of this process.  Each has a context of its own, since there is one device. */
+EXPORT int ncclCommInitAll(ncclComm_t *comms, int ranks, const int *devices)
+{
+	CUresult (*create)(CUcontext *, unsigned int, CUdevice) = (__typeof__(create))driver("cuCtxCreate_v2");
+	CUresult (*pop)(CUcontext *) = (__typeof__(pop))driver("cuCtxPopCurrent_v2");
+	CUcontext context;
+	char name[64];
+	int result = SUCCESS;
+
+	(void)devices;
+	snprintf(name, sizeof(name), "/dev/shm/cudatrace-nccl-all-%d-%p", (int)getpid(), (void *)comms);
+	for (int i = 0; i < ranks && !result; i++) {
+		if (!create || !pop || create(&context, 0, 0))
+			return UNHANDLED_CUDA;
+		result = make(&comms[i], name, ranks, i, false);
+		if (!result)
+			comms[i]->own_context = 1;
+		pop(&context);
+	}
+	return result;
 }
 
 EXPORT int ncclCommInitRankConfig(ncclComm_t *comm, int ranks, ncclUniqueId id, int rank, void *config)
@@ -185,11 +214,19 @@ EXPORT int ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t *made, 
 	if (color < 0)
 		return SUCCESS;
 	snprintf(name, sizeof(name), "%.50s-%d-%d", comm->name, (int)split, color);
-	return make(made, name, ranks, rank);
+	return make(made, name, ranks, rank, true);
 }
 
 EXPORT int ncclCommDestroy(ncclComm_t comm)
 {
+	CUresult (*push)(CUcontext) = (__typeof__(push))driver("cuCtxPushCurrent_v2");
+	CUresult (*wait)(void) = (__typeof__(wait))driver("cuCtxSynchronize");
+	CUresult (*destroy)(CUcontext) = (__typeof__(destroy))driver("cuCtxDestroy_v2");
+
+	if (comm->own_context && push && wait && destroy && !push(comm->context)) {
+		wait();
+		destroy(comm->context);
+	}
 	munmap(comm->shared, sizeof(*comm->shared));
 	free(comm);
 	return SUCCESS;
@@ -218,14 +255,24 @@ static int launch(void)
 {
 	CUresult (*launch)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream,
 			   void **, void **) = (__typeof__(launch))driver("cuLaunchKernel");
+	CUresult (*push)(CUcontext) = (__typeof__(push))driver("cuCtxPushCurrent_v2");
+	CUresult (*pop)(CUcontext *) = (__typeof__(pop))driver("cuCtxPopCurrent_v2");
 	struct sim_nccl_meet *meet = group.meet;
 	void *params[] = { &meet };
+	CUcontext before;
+	CUresult result;
 
 	group.meet = NULL;
 	if (!meet)
 		return SUCCESS;
-	return launch(group.comm->kernel[group.kind], 2, 1, 1, 288, 1, 1, 0, group.stream, params, NULL) ?
-	       UNHANDLED_CUDA : SUCCESS;
+	if (!group.comm->own_context)
+		return launch(group.comm->kernel[group.kind], 2, 1, 1, 288, 1, 1, 0, group.stream, params, NULL) ?
+		       UNHANDLED_CUDA : SUCCESS;
+	if (push(group.comm->context))
+		return UNHANDLED_CUDA;
+	result = launch(group.comm->kernel[group.kind], 2, 1, 1, 288, 1, 1, 0, group.stream, params, NULL);
+	pop(&before);
+	return result ? UNHANDLED_CUDA : SUCCESS;
 }
 
 EXPORT int ncclGroupStart(void)

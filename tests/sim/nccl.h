@@ -28,6 +28,7 @@ typedef struct CUstream_st *ncclStream_t;
 int ncclGetVersion(int *version);
 int ncclGetUniqueId(ncclUniqueId *id);
 int ncclCommInitRank(ncclComm_t *comm, int ranks, ncclUniqueId id, int rank);
+int ncclCommInitAll(ncclComm_t *comms, int ranks, const int *devices);
 int ncclCommInitRankConfig(ncclComm_t *comm, int ranks, ncclUniqueId id, int rank, void *config);
 int ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t *made, void *config);
 int ncclCommDestroy(ncclComm_t comm);

@@ -58,38 +58,62 @@ static void job_sums(struct ct_analysis *a, struct ct_job_rank *r)
 {
 	const struct ct_accounting *accounting = ct_analysis_state(a, &ct_accounting_analyser);
 	const struct ct_process_account *account = &accounting->processes[r->process];
+	const struct ct_stage_account *stages = account->launching ? account->stages : NULL;
 	const struct ct_gpu_busy *busy = ct_analysis_state(a, &ct_gpu_busy_analyser);
+	const struct ct_gpu_busy_device *gpu = &busy->processes[r->process].any;
 	const struct ct_idle *idle = ct_analysis_state(a, &ct_idle_analyser);
 	const struct ct_job_calls *calls = ct_keyed_get(&((struct ct_job *)a->state)->calls, r->process);
 
 	r->sums.memory = calls ? calls->memory : 0;
 	r->sums.modules = calls ? calls->modules : 0;
+	/* One of several ranks of its process has a GPU, and perhaps a thread, of its own. */
+	for (unsigned int i = 0; (uint32_t)r->who != CT_ONE_RANK && i < busy->processes[r->process].count; i++)
+		if (busy->processes[r->process].devices[i].gpu == r->gpu)
+			gpu = &busy->processes[r->process].devices[i];
+	for (unsigned int i = 0; r->tid && i < accounting->threads_count; i++)
+		if (accounting->threads[i]->tid == r->tid && accounting->threads[i]->process == (int)r->process &&
+		    ct_account_launches(accounting->threads[i]))
+			stages = accounting->threads[i]->stages;
 	for (unsigned int stage = CT_STAGE_STEADY; stage <= CT_STAGE_EXECUTION; stage++) {
-		const struct ct_gpu_busy_stage *s = &busy->processes[r->process].any.stages[stage];
+		const struct ct_gpu_busy_stage *s = &gpu->stages[stage];
 
 		r->sums.busy += s->busy;
 		r->sums.idle += idle->measured ? 0 : idle->processes[r->process].stages[stage];
 		r->sums.alone += s->waiting;
 		r->sums.compute += s->work[CT_WORK_KERNELS] + s->work[CT_WORK_GRAPHS] - s->collectives;
 		r->sums.kernels += s->count[CT_WORK_KERNELS] + s->count[CT_WORK_GRAPHS] - s->collectives_count;
-		if (!account->launching)
+		if (!stages)
 			continue;
-		r->sums.application += account->stages[stage].ns[CT_ACCOUNT_APP];
-		r->sums.synchronisation += account->stages[stage].ns[CT_ACCOUNT_WAIT];
-		r->sums.off_cpu += account->stages[stage].ns[CT_ACCOUNT_OFF_CPU];
-		r->sums.driver += account->stages[stage].ns[CT_ACCOUNT_DRIVER];
-		r->sums.copies += account->stages[stage].ns[CT_ACCOUNT_CALLS + CT_CAT_TRANSFER];
+		r->sums.application += stages[stage].ns[CT_ACCOUNT_APP];
+		r->sums.synchronisation += stages[stage].ns[CT_ACCOUNT_WAIT];
+		r->sums.off_cpu += stages[stage].ns[CT_ACCOUNT_OFF_CPU];
+		r->sums.driver += stages[stage].ns[CT_ACCOUNT_DRIVER];
+		r->sums.copies += stages[stage].ns[CT_ACCOUNT_CALLS + CT_CAT_TRANSFER];
 	}
 }
 
-static int job_rank(struct ct_analysis *a, struct ct_job_rank *r, uint32_t pid, uint32_t rank, uint64_t ts)
+/* Of summaries each rank has a process of its own, which may have the same pid. */
+static const struct ct_process_phases *job_summary(struct ct_analysis *a, const struct ct_process_phases *p, uint32_t rank)
 {
-	const struct ct_process_phases *p = ct_phases_process(a->phases, pid, ts);
+	const struct ct_summaries *all = a->trace->summaries;
+
+	for (unsigned int i = 0; i < all->processes_count; i++)
+		if (all->processes[i].pid == p->pid && all->processes[i].rank == (int32_t)rank)
+			return &a->phases->processes[i];
+	return p;
+}
+
+static int job_rank(struct ct_analysis *a, struct ct_job_rank *r, uint32_t rank, uint64_t ts)
+{
+	const struct ct_process_phases *p = ct_phases_process(a->phases, r->pid, ts);
 	struct ct_iteration_stats stats;
 
-	*r = (struct ct_job_rank){ .pid = pid, .rank = rank, .worst_operation = SIZE_MAX };
+	r->rank = rank;
+	r->worst_operation = SIZE_MAX;
 	if (!p)
 		return 0;
+	if (a->trace->summaries && (uint32_t)r->who != CT_ONE_RANK)
+		p = job_summary(a, p, rank);
 	r->process = p - a->phases->processes;
 	ct_phases_main(p, &r->from, &r->to);
 	r->iterations = p->iterations_count - ct_phases_warmup(p);
@@ -108,14 +132,41 @@ static int job_rank(struct ct_analysis *a, struct ct_job_rank *r, uint32_t pid, 
 	return 0;
 }
 
-static struct ct_job_rank *job_of(struct ct_job *job, uint32_t pid)
+static struct ct_job_rank *job_of(const struct ct_job *job, const struct ct_part *part)
 {
-	const struct ct_job_index *index = ct_keyed_get(&job->index, pid);
+	int index = ct_job_index(job, part);
 
-	return index ? &job->ranks[index->rank] : NULL;
+	return index < 0 ? NULL : &job->ranks[index];
 }
 
-/* The rank of a process in the job: what its launcher said, else that in its largest communicator. */
+/* The GPU and the thread of one of several ranks of a process. */
+static void job_own(struct ct_job_rank *r, const struct ct_part *part)
+{
+	if (part->of == CT_ONE_RANK)
+		return;
+	if (part->gpu_end && r->gpu < 0)
+		r->gpu = part->gpu;
+	if (!r->tid)
+		r->tid = part->tid;
+	else if (r->tid != part->tid)
+		r->tid = UINT32_MAX;
+}
+
+/* A thread that calls for several ranks is none's own. */
+static uint32_t job_own_thread(const struct ct_job *job, const struct ct_job_rank *r)
+{
+	if (r->tid == UINT32_MAX)
+		return 0;
+	for (unsigned int i = 0; r->tid && i < job->count; i++)
+		if (&job->ranks[i] != r && job->ranks[i].pid == r->pid && job->ranks[i].calls_by == r->calls_by)
+			return 0;
+	return r->tid;
+}
+
+/*
+ * The rank of a process in the job: what its launcher said, else that in its largest communicator; of one that is
+ * several ranks those in that.
+ */
 static int job_ranks(struct ct_analysis *a, struct ct_job *job)
 {
 	const struct ct_collectives *c = a->collectives;
@@ -125,22 +176,36 @@ static int job_ranks(struct ct_analysis *a, struct ct_job *job)
 
 	for (size_t i = 0; i < c->parts_count && !rc; i++) {
 		const struct ct_part *part = &c->parts[i];
-		int32_t rank;
+		struct ct_job_index *index = ct_keyed_get(&job->index, ct_part_who(part));
 
-		if (job_of(job, part->pid) || job->count == RANKS_MAX)
+		if (!index && job->count == RANKS_MAX)
 			continue;
-		if (!ct_room(job->ranks, job->count, room) || !ct_keyed_put(&job->index, part->pid))
-			return -ENOMEM;
-		rank = ct_processes_rank(a->processes, part->pid);
-		ct_keyed_get(&job->index, part->pid)->rank = job->count;
-		rc = job_rank(a, &job->ranks[job->count++], part->pid, rank >= 0 ? (uint32_t)rank : part->rank, part->begin);
+		if (!index) {
+			index = ct_room(job->ranks, job->count, room) ? ct_keyed_put(&job->index, ct_part_who(part)) : NULL;
+			if (!index)
+				return -ENOMEM;
+			index->rank = job->count;
+			job->ranks[job->count++] = (struct ct_job_rank){
+				.pid = part->pid, .who = ct_part_who(part), .gpu = -1, .rank = part->rank, .from = part->begin,
+			};
+		}
+		job_own(&job->ranks[index->rank], part);
+	}
+	for (unsigned int i = 0; i < job->count; i++)
+		job->ranks[i].calls_by = job->ranks[i].tid;
+	for (unsigned int i = 0; i < job->count && !rc; i++) {
+		struct ct_job_rank *r = &job->ranks[i];
+		int32_t rank = ct_processes_rank(a->processes, r->pid);
+
+		r->tid = job_own_thread(job, r);
+		rc = job_rank(a, r, (uint32_t)r->who != CT_ONE_RANK ? (uint32_t)r->who : rank >= 0 ? (uint32_t)rank : r->rank, r->from);
 	}
 	n = job->count;
 	if (rc || !n)
 		return rc;
 	qsort(job->ranks, n, sizeof(*job->ranks), job_by_rank);
 	for (size_t i = 0; i < n && !rc; i++) {
-		ct_keyed_get(&job->index, job->ranks[i].pid)->rank = i;
+		ct_keyed_get(&job->index, job->ranks[i].who)->rank = i;
 		job->ranks[i].victims = calloc(n + 1, sizeof(uint64_t));
 		rc = job->ranks[i].victims ? 0 : -ENOMEM;
 	}
@@ -157,7 +222,7 @@ static bool job_counts(struct ct_job *job, const struct ct_collectives *c, const
 		return false;
 	for (uint32_t i = 0; i < o->count; i++) {
 		const struct ct_part *part = &c->parts[o->first + i];
-		const struct ct_job_rank *r = job_of(job, part->pid);
+		const struct ct_job_rank *r = job_of(job, part);
 
 		if (!r || ct_part_arrived(part) < r->from || ct_part_arrived(part) > r->to)
 			return false;
@@ -188,7 +253,7 @@ static int job_operation(struct ct_job *job, const struct ct_collectives *c, siz
 {
 	const struct ct_operation *o = &c->operations[index];
 	const struct ct_part *last = &c->parts[o->last];
-	struct ct_job_rank *late = job_of(job, last->pid);
+	struct ct_job_rank *late = job_of(job, last);
 	uint64_t most = 0, waits, behind = ct_part_arrived(last) - o->arrived, unsure;
 	int rc = 0;
 
@@ -198,7 +263,7 @@ static int job_operation(struct ct_job *job, const struct ct_collectives *c, siz
 	late->late_count += o->unsure != UINT64_MAX && behind >= o->unsure ? o->weight : 0;
 	for (uint32_t i = 0; i < o->count && !rc; i++) {
 		const struct ct_part *part = &c->parts[o->first + i];
-		struct ct_job_rank *r = job_of(job, part->pid);
+		struct ct_job_rank *r = job_of(job, part);
 
 		r->operations += o->weight;
 		r->waiting += part->waiting * o->weight;
@@ -223,9 +288,16 @@ static int job_operation(struct ct_job *job, const struct ct_collectives *c, siz
 	return rc;
 }
 
+/* Which rank a process, or a thread of it, is; of several the first. */
+struct job_process {
+	uint64_t pid, tid;	/* tid 0: all others */
+	struct ct_job_rank *rank;
+};
+
 struct job_last {
 	struct ct_analysis *a;
 	struct ct_job *job;
+	CT_KEYED(struct job_process) processes;
 };
 
 static unsigned int job_last_wants(void *arg, const struct ct_class *class)
@@ -238,13 +310,15 @@ static unsigned int job_last_wants(void *arg, const struct ct_class *class)
 static int job_last_span(void *arg, const struct ct_span *s, unsigned int orders)
 {
 	struct job_last *l = arg;
-	struct ct_job_rank *r = job_of(l->job, s->pid);
+	const struct job_process *own = ct_keyed_get_pair(&l->processes, s->pid, s->tid);
+	const struct job_process *process = own ? own : ct_keyed_get_pair(&l->processes, s->pid, 0);
+	struct ct_job_rank *r = process ? process->rank : NULL;
 	bool open = s->flags & CT_SPAN_UNFINISHED;
 
 	(void)orders;
 	if (!r || s->depth || (r->doing && !r->doing_end && !open))
 		return 0;
-	if (!open && l->a->phases->processes[r->process].tid && s->tid != l->a->phases->processes[r->process].tid)
+	if (!open && !own && l->a->phases->processes[r->process].tid && s->tid != l->a->phases->processes[r->process].tid)
 		return 0;
 	if (r->doing && !r->doing_end && r->doing_begin > s->begin)
 		return 0;
@@ -257,7 +331,7 @@ static int job_last_span(void *arg, const struct ct_span *s, unsigned int orders
 
 static int job_last(struct ct_analysis *a, struct ct_job *job)
 {
-	struct job_last last = { a, job };
+	struct job_last last = { .a = a, .job = job };
 	struct ct_spans spans = {
 		.trace = a->trace, .span = job_last_span, .wants = job_last_wants,
 		.arg = &last, .orders = CT_SPANS_BY_END,
@@ -273,8 +347,24 @@ static int job_last(struct ct_analysis *a, struct ct_job *job)
 	}
 	if (a->trace->summaries)
 		return 0;
+	for (unsigned int i = job->count; i-- > 0;) {
+		struct job_process *process = ct_keyed_put_pair(&last.processes, job->ranks[i].pid, job->ranks[i].tid);
+
+		if (!process)
+			return -ENOMEM;
+		process->rank = &job->ranks[i];
+	}
 	rc = ct_spans_run(&spans);
 	ct_spans_free(&spans);
+	for (unsigned int i = 0; i < job->count; i++) {
+		const struct ct_job_rank *first = ct_keyed_get_pair(&last.processes, job->ranks[i].pid, job->ranks[i].tid)->rank;
+
+		job->ranks[i].doing = first->doing;
+		job->ranks[i].doing_begin = first->doing_begin;
+		job->ranks[i].doing_end = first->doing_end;
+		job->ranks[i].doing_stack = first->doing_stack;
+	}
+	ct_keyed_free(&last.processes);
 	return rc;
 }
 

@@ -24,6 +24,10 @@ enum ct_late {
 
 struct ct_job_rank {
 	uint32_t pid, rank;
+	uint64_t who;			/* ct_part_who() of its calls */
+	int32_t  gpu;			/* of its collectives' kernels; -1: not known */
+	uint32_t tid;			/* that calls its collectives, and those of no other rank; 0: there is none such */
+	uint32_t calls_by;		/* internal */
 	unsigned int process;		/* index into the phases */
 	uint64_t from, to;		/* ns: its steady state, or its execution */
 	double   steps;			/* how many; 0: none */
@@ -58,7 +62,7 @@ struct ct_job_calls {
 };
 
 struct ct_job_index {
-	uint64_t pid;
+	uint64_t who;			/* as ct_part_who() */
 	unsigned int rank;		/* index */
 };
 
@@ -79,6 +83,14 @@ extern const struct ct_analyser ct_job_analyser;
 
 /* % of the steady state of a rank, from which on it is said for whom it waits. */
 #define CT_JOB_SHARE	5.0
+
+/* The index of the rank that makes a call; -1: it is none that is compared. */
+static inline int ct_job_index(const struct ct_job *job, const struct ct_part *p)
+{
+	const struct ct_job_index *index = ct_keyed_get(&job->index, ct_part_who(p));
+
+	return index ? (int)index->rank : -1;
+}
 
 /*
  * The rank that makes another wait longest, if that is at least @share % of the other's steady state more

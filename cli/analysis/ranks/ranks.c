@@ -32,7 +32,7 @@ static const struct ct_column columns[COLUMNS] = {
 
 static void ranks_row(const struct ct_analysis *a, struct ct_table *t, const struct ct_job *job, struct ct_job_rank *r)
 {
-	int32_t gpu = ct_processes_gpu(a->processes, r->pid);
+	int32_t gpu = (uint32_t)r->who != CT_ONE_RANK ? r->gpu : ct_processes_gpu(a->processes, r->pid);
 	struct ct_cell *row = ct_table_row(t);
 
 	row[RANK] = ct_u64(r->rank);

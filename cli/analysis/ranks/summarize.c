@@ -132,13 +132,11 @@ static int summarize_order(const void *a, const void *b, void *arg)
 	return x->op_id < y->op_id ? -1 : x->op_id > y->op_id;
 }
 
-static unsigned int summarize_process(const struct summarize *s, uint32_t pid)
+static unsigned int summarize_process(const struct summarize *s, const struct ct_part *p)
 {
-	unsigned int i = 0;
+	int index = ct_job_index(s->job, p);
 
-	while (i < s->job->count && s->job->ranks[i].pid != pid)
-		i++;
-	return i;
+	return index < 0 ? s->job->count : (unsigned int)index;
 }
 
 /* How much of its kernel's time each call has. */
@@ -163,7 +161,7 @@ static void summarize_alone(struct ct_collectives *c)
 
 static struct summarize_row *summarize_row(struct summarize *s, const struct ct_part *p)
 {
-	uint64_t process = summarize_process(s, p->pid), ends = 0;
+	uint64_t process = summarize_process(s, p), ends = 0;
 
 	if (ct_class_is(p->class, CT_IS_SEND))
 		ends = 1ull << 63 | (uint64_t)(uint32_t)p->root;
@@ -184,7 +182,7 @@ static uint32_t summarize_shape(struct summarize *s, struct summarize_row *row, 
 	if (!row->index) {
 		row->index = ++s->rows_written;
 		row->next = 1;
-		summarize_put(s, "row %u %u %u", summarize_process(s, p->pid), p->communicator, p->rank);
+		summarize_put(s, "row %u %u %u", summarize_process(s, p), p->communicator, p->rank);
 	}
 	for (uint32_t i = s->shapes_count, tries = SHAPES_TRIED; i-- > 0 && tries--;)
 		if (s->shapes[i].row == row->index && summarize_alike(s->shapes[i].like, p))
@@ -200,7 +198,7 @@ static uint32_t summarize_shape(struct summarize *s, struct summarize_row *row, 
 static int summarize_call(struct summarize *s, const struct ct_part *p, uint64_t *at)
 {
 	struct summarize_row *row = summarize_row(s, p);
-	unsigned int rank = summarize_process(s, p->pid);
+	unsigned int rank = summarize_process(s, p);
 	uint32_t shape = row ? summarize_shape(s, row, p) : UINT32_MAX;
 	bool same = p->launch && s->kernels[rank] == p->launch;
 	char kernel[80] = "", share[24] = "";
@@ -235,7 +233,7 @@ static void summarize_stride(struct summarize *s, uint32_t step)
 		if (!r->iterations)
 			continue;
 		for (size_t k = 0; k < s->c->parts_count; k++)
-			calls += s->c->parts[k].pid == r->pid && s->c->parts[k].begin >= r->from && s->c->parts[k].begin <= r->to;
+			calls += ct_part_who(&s->c->parts[k]) == r->who && s->c->parts[k].begin >= r->from && s->c->parts[k].begin <= r->to;
 		while (calls / r->iterations / s->stride > most && s->stride < STRIDE_MOST)
 			s->stride *= 2;
 	}
@@ -257,7 +255,7 @@ static int summarize_calls(struct summarize *s)
 	for (size_t i = 0; i < c->parts_count && !rc; i++) {
 		const struct ct_part *p = &c->parts[s->order[i]];
 
-		if (summarize_process(s, p->pid) == s->job->count || (p->number % s->stride &&
+		if (summarize_process(s, p) == s->job->count || (p->number % s->stride &&
 		    (uint64_t)p->number + CT_SUMMARY_LAST <= summarize_row(s, p)->newest))
 			continue;
 		rc = summarize_call(s, p, &at);
@@ -272,7 +270,8 @@ static void summarize_rank(struct summarize *s, const struct ct_job_rank *r, con
 	const struct summarize_last *last = ct_keyed_get(&lasts->list, r->pid);
 	const char *name = ct_processes_word(s->analysis->processes, r->pid);
 
-	summarize_put(s, "process %u %d %d %" PRIu64 " %" PRIu64 " %.64s", r->pid, (int)r->rank, ct_processes_gpu(s->analysis->processes, r->pid),
+	summarize_put(s, "process %u %d %d %" PRIu64 " %" PRIu64 " %.64s", r->pid, (int)r->rank,
+		      (uint32_t)r->who != CT_ONE_RANK ? r->gpu : ct_processes_gpu(s->analysis->processes, r->pid),
 		      r->from, r->to, name ? name : "?");
 #define SUM(word)	summarize_put(s, "sum " #word " %" PRIu64, r->sums.word);
 	CT_RANK_SUMS(SUM)

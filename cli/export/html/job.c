@@ -42,11 +42,11 @@ static int64_t job_ns(const struct job_page *j, uint64_t ts)
 }
 
 /* The index of a rank that is shown; -1. */
-static int job_index(const struct job_page *j, uint32_t pid)
+static int job_index(const struct job_page *j, const struct ct_part *part)
 {
-	const struct ct_job_index *index = ct_keyed_get(&j->job->index, pid);
+	int index = ct_job_index(j->job, part);
 
-	return index && index->rank < j->ranks ? (int)index->rank : -1;
+	return index < (int)j->ranks ? index : -1;
 }
 
 /* How late the ranks came to the collectives of each step, all of them together. */
@@ -73,7 +73,7 @@ static int job_lateness(struct job_page *j)
 		for (uint32_t k = 0; k < o->count; k++) {
 			const struct ct_part *part = &c->parts[o->first + k];
 			uint64_t behind = ct_part_arrived(part) - o->arrived;
-			int rank = job_index(j, part->pid);
+			int rank = job_index(j, part);
 			int64_t step = rank < 0 ? -1 : ct_phases_iteration(j->late[rank].phases, part->begin) - j->late[rank].warmup;
 
 			if (step >= 0 && step < j->late[rank].steps && behind >= o->unsure)
@@ -144,7 +144,7 @@ static void job_operation(const struct job_page *j, uint32_t index, const char *
 {
 	const struct ct_operation *o = &j->c->operations[index];
 	const struct ct_part *last = &j->c->parts[o->last];
-	int rank = job_index(j, last->pid);
+	int rank = job_index(j, last);
 
 	ct_out_text(out, before);
 	ct_html_text(out, "[", ct_part_name(last));
@@ -161,7 +161,7 @@ static void job_operation(const struct job_page *j, uint32_t index, const char *
 static void job_step_shown(const struct job_page *j, uint32_t longest, struct ct_out *out)
 {
 	const struct ct_operation *worst = &j->c->operations[longest];
-	int rank = job_index(j, j->c->parts[worst->last].pid);
+	int rank = job_index(j, &j->c->parts[worst->last]);
 	const struct ct_process_phases *p = rank < 0 ? NULL : j->late[rank].phases;
 	int64_t step = p ? ct_phases_iteration(p, ct_part_arrived(&j->c->parts[worst->last])) : -1;
 	uint64_t from = worst->arrived - JOB_AROUND, to = worst->gone + JOB_AROUND;
@@ -181,7 +181,7 @@ static void job_step_shown(const struct job_page *j, uint32_t longest, struct ct
 		for (uint32_t k = 0; job_shows(o) && o->arrived < to && o->gone > from && k < o->count && parts < JOB_PARTS; k++) {
 			const struct ct_part *part = &j->c->parts[o->first + k];
 
-			rank = job_index(j, part->pid);
+			rank = job_index(j, part);
 			if (rank < 0)
 				continue;
 			ct_html_u64(out, parts++ ? ",[" : "[", rank);
