@@ -8,7 +8,7 @@ import json
 import re
 import sys
 
-OURS = {"call", "forward", "sized", "deep", "~Cleanup", "thrower", "coroutine", "rounds"}
+OURS = {"call", "forward", "sized", "deep", "left", "right", "once", "~Cleanup", "thrower", "coroutine", "rounds"}
 recorded, printed = collections.defaultdict(list), collections.defaultdict(list)
 for line in open(sys.argv[1]):
     record = json.loads(line)

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <stdexcept>
 #include <string>
+#include <sys/mman.h>
 #include <thread>
 #include <ucontext.h>
 #include <unistd.h>
@@ -68,6 +69,23 @@ NOT_INLINE void sized(int n)
 	STAYS;
 }
 
+/* Two functions whose frames have one size: what was called stands where it stood. */
+NOT_INLINE void left()
+{
+	Scope s("left");
+
+	call();
+	STAYS;
+}
+
+NOT_INLINE void right()
+{
+	Scope s("right");
+
+	call();
+	STAYS;
+}
+
 NOT_INLINE int deep(int n)
 {
 	Scope s("deep");
@@ -76,7 +94,7 @@ NOT_INLINE int deep(int n)
 	if (n)
 		r = deep(n - 1);
 	else
-		call();
+		left(), right();
 	STAYS;
 	return r + 1;
 }
@@ -138,6 +156,33 @@ NOT_INLINE void coroutines()
 	STAYS;
 }
 
+NOT_INLINE void once()
+{
+	Scope s("once");
+
+	call();
+	STAYS;
+}
+
+/* A thread whose calls are made on stacks that are gone at its next one. */
+void short_stacks()
+{
+	const size_t size = 256 << 10;
+	char *memory = static_cast<char *>(mmap(nullptr, 4 * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+
+	for (int i = 3; i >= 0; i--) {
+		ucontext_t here, there;
+
+		getcontext(&there);
+		there.uc_stack.ss_sp = memory + i * size;
+		there.uc_stack.ss_size = size;
+		there.uc_link = &here;
+		makecontext(&there, once, 0);
+		swapcontext(&here, &there);
+		munmap(memory + i * size, size);
+	}
+}
+
 NOT_INLINE void rounds()
 {
 	Scope s("rounds");
@@ -145,6 +190,8 @@ NOT_INLINE void rounds()
 	for (int i = 0; i < 50; i++) {
 		model::Layer().forward(i);
 		sized(i);
+		left();
+		right();
 		deep(i % 9);
 		try {
 			thrower();
@@ -164,11 +211,12 @@ int main(int, char **argv)
 	reinterpret_cast<int (*)(unsigned int)>(dlsym(cuda, "cuInit"))(0);
 	reinterpret_cast<int (*)(void **, int)>(dlsym(cuda, "cuDevicePrimaryCtxRetain"))(&context, 0);
 	reinterpret_cast<int (*)(void *)>(dlsym(cuda, "cuCtxSetCurrent"))(context);
-	std::thread one(rounds), two(rounds);
+	std::thread one(rounds), two(rounds), three(short_stacks);
 	rounds();
 	coroutines();
 	one.join();
 	two.join();
+	three.join();
 	deep(300);
 	return 0;
 }
