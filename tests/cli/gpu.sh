@@ -258,9 +258,9 @@ t_gpu_explain()
 	ok $? "explain: a GPU that works on graphs alone" || cat "$g.explain"
 	gpu_trace ahead
 	{ "$plain" explain "$g"; "$plain" report "$g"; } 2>/dev/null | tr -s '\n ' '  ' >"$g.explain"
-	is "$(grep -o 'limited by the GPU. The launching thread spends 50.0 % launching and 50.0 % in the application; the GPU works for 62.1 % of it and is idle for 37.0 % although work waits for it (measured)' "$g.explain" | wc -l)" 2 \
+	is "$(grep -o 'limited by the GPU. The launching thread spends 75.0 % waiting in synchronisations, 12.5 % in the application and 12.5 % launching; the GPU works for 62.4 % of it and is idle for 37.4 % although work waits for it (measured)' "$g.explain" | wc -l)" 2 \
 		"explain and the summary: a host that is ahead does not limit" || cat "$g.explain"
-	grep -q '37.9 % The GPU is idle for 454.00 us between .* work was queued 444.00 us.* The host is not late' "$g.explain"
+	grep -q '37.6 % The GPU is idle for 1.81 ms between .* work was queued 1.80 ms.* The host is not late' "$g.explain"
 	ok $? "and what to try is not for the host"
 	! grep -q '(host-bound\|(application' "$g.explain"
 	ok $? "and nothing of the host is a finding"
