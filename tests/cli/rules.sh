@@ -355,6 +355,11 @@ t_rules_gains()
 			'[]' "$name: no finding gains more than it costs or than the whole"
 		is "$(jq -c '[.findings | group_by([.Pid, .Scope])[] | map(select(.Try and .Rule != "ignored-errors") | .Try | .[:22]) | group_by(.)[] | select(length > 1) | .[0]]' "$work/gains.json")" \
 			'[]' "$name: no advice twice"
+		# Of one process the summary says what explain says.
+		"$plain" report "$dir" 2>/dev/null | sed -n '/^verdict /,/^$/p' | tr -s ' \n' ' ' | sed 's/^verdict //; s/ $//' >"$work/gains.summary"
+		is "$(jq --rawfile s "$work/gains.summary" '[.verdict[] | select(.Scope == "steady") | .Verdict | sub("^simulated GPU, "; "")] as $all |
+			$s == "" or ($all | index($s | rtrimstr("\n"))) != null or ($all == [])' "$work/gains.json")" true "$name: the summary has the verdict of explain" ||
+			cat "$work/gains.summary"
 		n=$((n + $(jq '[.findings[] | select(."Part Of")] | length' "$work/gains.json")))
 	done
 	is "$((n >= 10))" 1 "$n findings are parts of others"

@@ -98,6 +98,10 @@ int ct_diff_processes(struct ct_table *t, const struct ct_analysis *const a[2], 
 		if (per[0].process && per[1].process)
 			rc = processes_compare(row, per, worst);
 	}
+	for (unsigned int s = 0; s < 2; s++)
+		if (a[s]->phases->processes_count > CT_ROLES_MAX)
+			ct_table_note(t, "%c: processes that began after the first %u are left out: %u.", "AB"[s],
+				      CT_ROLES_MAX, a[s]->phases->processes_count - CT_ROLES_MAX);
 	ct_table_note(t, "What follows is of one process of each; --pid A,B takes others.");
 	count = roles.count;
 	ct_roles_free(&roles);
