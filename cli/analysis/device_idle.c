@@ -93,11 +93,15 @@ static struct ct_idle_process *idle_process(const struct ct_analysis *a, const s
 	return *phases ? &idle->processes[*phases - a->phases->processes] : NULL;
 }
 
-/* What the calls showed until now was a bound: the GPU's records say what was. */
+/*
+ * What the calls showed until now was a bound: the GPU's records say what was.  From the moment on in which recording
+ * began it is known that the GPU did nothing.
+ */
 static void idle_measure(struct ct_idle *idle, struct ct_idle_process *p, const struct ct_process_phases *phases)
 {
 	p->measured = idle->measured = true;
-	p->total = p->periods = p->longest = p->longest_at = p->since = 0;
+	p->total = p->periods = p->longest = p->longest_at = 0;
+	p->since = p->started;
 	memset(p->stages, 0, sizeof(p->stages));
 	memset(p->begun, 0, sizeof(p->begun));
 	memset(p->chosen, 0, sizeof(p->chosen));
@@ -115,13 +119,13 @@ static int idle_gpu_state(struct ct_idle *idle, struct ct_idle_process *p,
 	p->unsure = state == CT_GPU_STARTED || (p->unsure && state != CT_GPU_COMPLETE);
 	p->complete = state == CT_GPU_COMPLETE ? e->begin : 0;
 	p->went_on = false;
-	/* From the first moment on it is known that the GPU does nothing. */
-	if (state == CT_GPU_STARTED && !p->measured) {
+	/* Of a program that is killed no record may come: then the bound stays. */
+	if (state == CT_GPU_STARTED && !p->measured && !p->started)
+		p->started = e->begin;
+	if (state == CT_GPU_COMPLETE && !p->measured && p->started)
 		idle_measure(idle, p, phases);
-		p->since = e->begin;
-	}
 	/* Nobody knows what the GPU does from now on. */
-	if (state == CT_GPU_STOPPED)
+	if (state == CT_GPU_STOPPED && p->measured)
 		idle_ends(p, phases, e->begin);
 	return 0;
 }
@@ -200,7 +204,10 @@ static int idle_event(struct ct_analysis *a, const struct ct_trace_event *e)
 
 const char *ct_idle_meaning(const struct ct_idle *idle)
 {
-	return idle->measured ? "measured by records of the GPU" :
+	return idle->measured && idle->bound ?
+	       "measured by records of the GPU; of processes without them at least: from a synchronisation after which nothing was "
+	       "left to the next submission" :
+	       idle->measured ? "measured by records of the GPU" :
 	       "at least: from a synchronisation after which nothing was left to the next submission";
 }
 
@@ -239,6 +246,7 @@ static int idle_end(struct ct_analysis *a)
 	for (unsigned int i = 0; i < idle->processes_count; i++) {
 		struct ct_idle_process *p = &idle->processes[i];
 
+		idle->bound |= !p->measured && a->phases->processes[i].works;
 		if (!p->measured || !p->unsure)
 			idle_ends(p, &a->phases->processes[i], p->went_on ? p->complete : a->phases->processes[i].end);
 	}

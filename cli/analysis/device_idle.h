@@ -24,13 +24,14 @@ struct ct_idle_process {
 	uint64_t periods;			/* how many times it was idle */
 	uint64_t begun[CT_STAGE_COUNT];		/* ... by the stage in which that began */
 	uint64_t longest, longest_at;		/* ns; when the longest began */
-	bool     measured;			/* by records of the GPU, from the first of them on */
+	bool     measured;			/* by records of the GPU, from the begin of their recording on */
 	/* Internal. */
 	const struct ct_report_filter *filter;
 	uint64_t since;				/* ns: idle since then, 0: not known to be idle */
 	struct ct_streams streams;		/* where it had several contexts nothing is known after that */
 	uint32_t submitting;			/* open calls that submit */
 	uint64_t waker, waker_begin;		/* op id and begin of the call that ended the last time */
+	uint64_t started;			/* ns: recording of the GPU began; 0: not that is known */
 	uint32_t running;			/* records of the GPU that are open */
 	bool     unsure;			/* behind its last record there may have been more */
 	uint64_t complete;			/* ns: its records ended, with all that there was; 0: not yet */
@@ -39,6 +40,7 @@ struct ct_idle_process {
 
 struct ct_idle {
 	bool measured;				/* of some process, by records of the GPU */
+	bool bound;				/* of some process that gave the GPU work, by its calls */
 	struct ct_idle_process *processes;	/* as the phases have them */
 	unsigned int processes_count;
 	uint8_t *calls;				/* internal: what a call does, by class id */

@@ -13,6 +13,7 @@
  *			that is refused comes first, and one end of it is refused
  *	gpu again N	work, time for CUPTI to deliver it; exec() of the same, as "work"
  *	gpu exec PROGRAM...	work, and at once exec() of PROGRAM
+ *	gpu killed N	work, a tenth of a second and more, and work, of which no record comes
  *	gpu limit N	work, with no right to write files
  *	gpu exit	work, time for CUPTI to deliver it, and _exit()
  *	gpu fork	a child before cuInit, which works, too; then one after it, which exits
@@ -354,6 +355,11 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(what, "inside"))
 		cuptisim_inside(leave);
+	if (!strcmp(what, "killed")) {
+		usleep(150000);
+		work(n);
+		raise(SIGKILL);
+	}
 	if (!strcmp(what, "exec"))
 		execvp(argv[2], argv + 2);
 	if (!strcmp(what, "profiler"))

@@ -338,6 +338,12 @@ t_gpu_exec()
 	activity cut2 --gpu -- "$gpu" exec true
 	"$cudatrace" report cuda_gpu_trace "$work/cut2" | tr -s '\n ' '  ' | grep -q "Process [0-9]*: no GPU records: it was killed, left by _exit or exec, or still runs"
 	ok $? "also where the next program has nothing of the GPU" || "$cudatrace" report cuda_gpu_trace "$work/cut2"
+	# What its GPU did is not known, but what its calls show: it is not said to be measured, nor to be never idle.
+	activity unknown --gpu -- "$gpu" killed 50
+	is "$("$cudatrace" report --from start --format json stages "$work/unknown" 2>/dev/null | jq '[.. | objects | ."Device Idle (ns)"? | select(. > 100000000)] | length')" 1 \
+		"of a program that is killed idle times are what its calls show"
+	"$cudatrace" report --from start gaps "$work/unknown" 2>/dev/null | grep -q 'GPU idle is at least: from a synchronisation'
+	ok $? "and are said to be that" || "$cudatrace" report --from start gaps "$work/unknown"
 	activity whole --gpu -- "$gpu" again 50
 	! "$cudatrace" report --from start cuda_gpu_kern_sum "$work/whole" | grep -q 'GPU records'
 	ok $? "and nothing where all of them came in time"
