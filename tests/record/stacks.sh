@@ -347,6 +347,23 @@ stacks_perfetto()
 		"Perfetto: and so has each sample"
 }
 
+# stacks_speedscope NAME: what speedscope makes of folded stacks, by function: with what it calls, and itself.
+stacks_speedscope()
+{
+	local why
+	if ! why=$(html_tools browser) || ! html_tools browser >/dev/null; then
+		skip "folded stacks in speedscope: $why"
+		return
+	fi
+	"$cudatrace" export --weight calls -f -o "$work/calls.folded" "$work/$1"
+	node tests/export/browser/speedscope.js "$work/calls.folded" "$work" >"$work/speedscope" 2>"$work/speedscope.err"
+	is "$(LC_ALL=C sort "$work/speedscope")" "$(awk '{ n = $NF; sub(/ [0-9]+$/, ""); count = split($0, f, ";"); split("", seen)
+		for (i = 1; i <= count; i++) if (!seen[f[i]]++) total[f[i]] += n
+		self[f[count]] += n } END { for (one in total) print one "\t" total[one] "\t" self[one] + 0 }' "$work/calls.folded" | LC_ALL=C sort)" \
+		"speedscope reads folded stacks, and adds them up" || head -n 3 "$work/speedscope.err"
+	is "$(grep -c '^leaker (.*stacks_lines.py:[0-9]*)	30	30$' "$work/speedscope")" 1 "... with the calls of each line"
+}
+
 # Where lines go: folded by weight, SQLite, diff.
 t_stacks_exports()
 {
@@ -366,6 +383,7 @@ t_stacks_exports()
 	"$cudatrace" export --weight wallet "$work/exports-a" 2>&1 | grep -q "no 'wallet'"
 	ok $? "of other weights there are none"
 	stacks_perfetto exports-a
+	stacks_speedscope exports-a
 	"$cudatrace" diff --format json "$work/exports-a" "$work/exports-b" >"$work/diff.json"
 	is "$(jq -c '[.. | objects | select(.Name? // "" | endswith("(leaker)")) | [."Calls A", ."Calls B"]][0]' "$work/diff.json")" "[30,60]" \
 		"diff compares lines"
