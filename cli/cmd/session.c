@@ -65,7 +65,10 @@ static const char doc[] =
 	"  pause, resume\n"
 	"  flush    make all records until now readable\n"
 	"  filter   choose what is recorded; without options: show the filter\n"
-	"  limit    limit what a producer may record; without options: show that\v"
+	"  limit    limit what a producer may record; without options: show that\n\n"
+	"It has what the driver does for every process, and the calls of programs that\n"
+	"were started with LD_PRELOAD=libcudatrace.so. The calls of a program that is\n"
+	"attached to go to the trace of cudatrace record --pid.\v"
 	"EXAMPLES:\n"
 	"  cudatrace session start && cudatrace session status\n"
 	"  cudatrace snapshot -o last --last 10\n"
@@ -192,19 +195,25 @@ static error_t session_parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
+/* There is a flight recorder without the module, too. */
+static int session_complain(const struct ct_error *err)
+{
+	return ct_complain("%s%s", err->text, err->code == ENOENT ? "; without it cudatrace record --keep is a flight recorder, with --pid of programs that run" : "");
+}
+
 /* The device for changing something. */
 static int session_open_for_change(struct ct_device *dev)
 {
 	struct ct_error err = { 0 };
 
-	return ct_device_open(dev, &err) ? ct_complain("%s", err.text) : 0;
+	return ct_device_open(dev, &err) ? session_complain(&err) : 0;
 }
 
 static int session_change(unsigned long cmd, void *arg, const char *what)
 {
 	struct ct_error err = { 0 };
 
-	return ct_session_control(cmd, arg, what, &err) ? ct_complain("%s", err.text) : 0;
+	return ct_session_control(cmd, arg, what, &err) ? session_complain(&err) : 0;
 }
 
 static int session_start(struct env *env)
@@ -246,7 +255,7 @@ static int session_status(void)
 	struct ct_session_totals t;
 
 	if (ct_device_attach(&dev, false, &err))
-		return ct_complain("%s", err.text);
+		return session_complain(&err);
 	ct_session_totals(&dev, &t);
 	printf("session      started by process %u%s%s%s\n", dev.session.owner_pid,
 	       dev.session.flags & CT_SESSION_PERSISTENT ? ", runs on without it" : "",

@@ -298,6 +298,8 @@ t_refused()
 	refuse "an unknown command" "unknown|no command|not a" "$cudatrace" frobnicate
 	refuse "an export over an existing file" 'exists|already' "$cudatrace" export --format jsonl -o "$j" "$work/trace-inference"
 	refuse "an unknown format" 'format' "$cudatrace" export --format xml "$work/trace-inference"
+	[ -e /dev/cudatrace ] ||
+		refuse "a session without the module, and what there is instead" 'module is not loaded.*record --keep is a flight recorder' "$cudatrace" session start
 	refuse "an unknown probe group" 'group' "$cudatrace" record --groups nonsense -- true
 }
 
