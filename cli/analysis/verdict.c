@@ -14,6 +14,8 @@
 #define SOME	20.0	/* the host hardly waits for the GPU */
 #define LITTLE	10.0
 #define COVERED	95.0	/* % of the steady state: iterations that cover less say so */
+#define LAUNCHED	80.0	/* % of the launches: a steady state that has fewer says so */
+#define LAUNCHES	32u	/* fewer are no measure */
 #define SHOWN	1.0	/* what takes less is left out of the sentence */
 
 const char *ct_limit_word(enum ct_limit limit)
@@ -260,6 +262,25 @@ static uint64_t verdict_median(const struct ct_process_phases *p)
 	return median;
 }
 
+/* ", which has 9 % of the launches": others were made before, as to compile or in another loop, or after. */
+static void verdict_launches(const struct ct_verdict *v, char buf[64])
+{
+	uint64_t all = 0, here = 0, graphs = 0, graphs_here = 0;
+
+	for (unsigned int i = 0; i < CT_STAGE_COUNT; i++) {
+		all += v->account->stages[i].launches;
+		graphs += v->account->stages[i].graphs;
+		if (!ct_stage_is_main(i))
+			continue;
+		here += v->account->stages[i].launches;
+		graphs_here += v->account->stages[i].graphs;
+	}
+	*buf = 0;
+	/* A graph stands for many kernels, which were launched when it was captured. */
+	if (all >= LAUNCHES && 100.0 * (here + 3 * graphs_here) < LAUNCHED * (all + 3 * graphs))
+		snprintf(buf, 64, ", which has %.0f %% of the launches", 100.0 * here / all);
+}
+
 #define NAMED	3u	/* threads of the sentence on turns */
 
 /* "; the next work comes from thread 12 for 60.1 % of it and from thread 10 for 39.9 %" */
@@ -290,7 +311,7 @@ enum ct_limit ct_verdict_steady(const struct ct_verdict *v, char *buf, size_t si
 	unsigned int threads = ct_account_turns(v->account);
 	struct ct_coverage covered;
 	char what[200], why[200], parts[400], idle[160] = "", turns[200] = "", who[48], ns[CT_TERM_TEXT], n[CT_TERM_TEXT],
-	     all[CT_TERM_TEXT], ranks[80] = "";
+	     all[CT_TERM_TEXT], ranks[80] = "", launches[64];
 
 	if (!verdict_wall(v) || !v->process->works) {
 		snprintf(buf, size, "The process gave the GPU no work.");
@@ -330,7 +351,8 @@ enum ct_limit ct_verdict_steady(const struct ct_verdict *v, char *buf, size_t si
 			 " The GPU has nothing to do for ", v->measured ? "" : "at least ", s.idle);
 	if (v->busy && s.ranks >= SHOWN)
 		snprintf(ranks, sizeof(ranks), ", and does nothing but wait for other ranks for %.1f %%", s.ranks);
-	snprintf(buf, size, "%s%s: %s.%s%s%s%s%s%s", v->simulated ? "simulated GPU, " : "", what, why,
+	verdict_launches(v, launches);
+	snprintf(buf, size, "%s%s%s: %s.%s%s%s%s%s%s", v->simulated ? "simulated GPU, " : "", what, launches, why,
 		 *parts ? who : "", parts, turns, idle, ranks, *parts || *idle ? "." : "");
 	return limit;
 }

@@ -39,7 +39,7 @@ struct ct_iteration_account {
 struct ct_stage_account {
 	uint64_t ns[CT_ACCOUNT_COUNT];
 	uint64_t launches, copies, syncs, calls;	/* that began in the stage; copies: sets, too */
-	uint64_t sets;
+	uint64_t sets, graphs;		/* of the copies; of the launches */
 };
 
 void ct_account_iteration(struct ct_iteration_account *i, unsigned int account, uint64_t ns);

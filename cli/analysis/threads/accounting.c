@@ -169,6 +169,7 @@ static void account_count(struct ct_analysis *a, const struct ct_account_state *
 		stage->launches += launch;
 		stage->copies += copy;
 		stage->sets += ct_class_is(class, CT_IS_SET);
+		stage->graphs += ct_class_is(class, CT_IS_GRAPH_LAUNCH);
 		stage->syncs += e->category == CT_CAT_SYNC;
 	}
 	if (s->in_iteration) {
@@ -385,6 +386,7 @@ static void account_processes(struct ct_accounting *acc)
 			stages[k].launches += t->stages[k].launches;
 			stages[k].copies += t->stages[k].copies;
 			stages[k].sets += t->stages[k].sets;
+			stages[k].graphs += t->stages[k].graphs;
 			stages[k].syncs += t->stages[k].syncs;
 			stages[k].calls += t->stages[k].calls;
 		}
