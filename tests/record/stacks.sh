@@ -148,6 +148,23 @@ t_stacks_held()
 	ok $? "a stack is part of its call, and no event"
 }
 
+# Python in a program of C, which has two interpreters in one thread and calls without any, too.
+t_stacks_embedded()
+{
+	local library
+	library=$(ldconfig -p | sed -n 's/.*libpython3\.\(9\|1[0-4]\)\.so\.1\.0 .*=> //p' | head -n 1)
+	[ -n "$library" ] || { skip "stacks of an embedded Python" "no libpython3.N.so.1.0"; return; }
+	gcc -O2 -g -o "$work/embedding" tests/record/embedded.c -ldl
+	CUDATRACE_TEST_SAMPLE=--sample=0 stacked embedded "$work/embedding" "$library" "$PWD/build/tests/sim/libcuda.so.1"
+	is $? 0 "a program with an embedded Python is recorded" || tail -n 3 "$work/embedded.err"
+	jq -c 'select(.stack and .phase == "E" and .name == "cuCtxSynchronize") | [.stack[] | .[1:]]' "$work/embedded.jsonl" >"$work/embedded.stacks"
+	is "$(grep -cxF '[[7,"interpreter_0"],[1,"<module>"]]' "$work/embedded.stacks")" 10 "calls of its first interpreter have their lines"
+	is "$(jq -c 'select(.[0][1] == "outside") | [.[] | .[1]] | index("main") != null and index("<module>") == null' "$work/embedded.stacks" | sort | uniq -c | tr -s ' ')" \
+		" 21 true" "calls between them have frames of compiled code"
+	is "$(wc -l <"$work/embedded.stacks") $(grep -v interpreter_0 "$work/embedded.stacks" | grep -v '"outside"' | grep -vc '\[7,"interpreter_1"\]\|"main"')" "41 0" \
+		"those of its second one have no lines of another: theirs, or frames of compiled code"
+}
+
 t_stacks_none()
 {
 	stacked stacks-none "$inference" --iterations 5
