@@ -38,14 +38,15 @@
 #define CT_SUMMARIES_MAX	1024u	/* that are read as one: of more, pids would not fit */
 #define CT_SUMMARY_LAST		64u	/* newest calls of each row that are kept, whatever the stride */
 
-/* What a rank did in its steady state; ns but for .kernels. */
+/* What a rank did in its steady state; ns but for .kernels and .peak. */
 #define CT_RANK_SUMS(X)								\
 	X(application) X(synchronisation) X(copies) X(off_cpu) X(driver)	\
 	X(memory) X(modules)							\
 	X(compute) X(kernels)	/* that are not libnccl's; how many */		\
 	X(busy)			/* its GPU worked */				\
 	X(alone)		/* its GPU did nothing but kernels of libnccl */	\
-	X(idle)			/* its GPU had nothing to do, at least; without records of the GPU alone */
+	X(idle)			/* its GPU had nothing to do, at least; without records of the GPU alone */ \
+	X(peak)			/* bytes of GPUs' memory that its process held at most, by its calls */
 
 #define CT_RANK_SUM_FIELD(name)	uint64_t name;
 struct ct_rank_sums {

@@ -95,6 +95,9 @@ t_summaries()
 			ok $? "$report of the summary of $name is that of its trace"
 		done
 	done
+	is "$("$plain" report --format json ranks "$(ranks_trace sleep)" 2>/dev/null | jq -c 'map([.Pid, ."Peak Memory (bytes)"])')" \
+		"$("$plain" report --format json --from start memory "$(ranks_trace sleep)" 2>/dev/null | jq -c '[.memory_processes[] | select(.Kind == "gpu") | [.Pid, ."Peak (bytes)"]]')" \
+		"a rank's memory is that of report memory"
 	is "$("$plain" explain --format json "$(summary_of hang)" 2>/dev/null | jq -r '.verdict[0].Verdict')" \
 		"$("$plain" report summary "$(ranks_trace hang)" 2>/dev/null | tr -s ' \n' ' ' | sed -n 's/.* job \(AllReduce.*trace.s end\.\) verdict.*/\1/p')" \
 		"a hang is told by the summary as by the trace"

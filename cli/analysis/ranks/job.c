@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/memory/memory.h"
 #include "analysis/program/outliers.h"
 #include "base/grow.h"
 #include "decode/nccl.h"
@@ -63,7 +64,10 @@ static void job_sums(struct ct_analysis *a, struct ct_job_rank *r)
 	const struct ct_gpu_busy_device *gpu = &busy->processes[r->process].any;
 	const struct ct_idle *idle = ct_analysis_state(a, &ct_idle_analyser);
 	const struct ct_job_calls *calls = ct_keyed_get(&((struct ct_job *)a->state)->calls, r->process);
+	const struct ct_memory_process *held = ct_memory_of(ct_analysis_state(a, &ct_memory_analyser), r->pid,
+							    a->phases->processes[r->process].generation);
 
+	r->sums.peak = held ? held->sums[CT_MEMORY_GPU].peak : 0;
 	r->sums.memory = calls ? calls->memory : 0;
 	r->sums.modules = calls ? calls->modules : 0;
 	/* One of several ranks of its process has a GPU, and perhaps a thread, of its own. */
@@ -914,7 +918,7 @@ bool ct_job_verdict(const struct ct_analysis *a, const struct ct_job *job, unsig
 }
 
 static const struct ct_analyser *const needs[] = {
-	&ct_accounting_analyser, &ct_gpu_busy_analyser, &ct_idle_analyser, NULL
+	&ct_accounting_analyser, &ct_gpu_busy_analyser, &ct_idle_analyser, &ct_memory_analyser, NULL
 };
 
 const struct ct_analyser ct_job_analyser = {

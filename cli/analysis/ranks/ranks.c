@@ -6,7 +6,7 @@
 
 #include "ranks/clocks.h"
 
-enum { RANK, PID, PROCESS, GPU, STEPS, STEP, COMPUTE, WAITING, MOVING, APP, WAIT, MADE_WAIT, LAST, LATE, LATE_95, CLOCK, COLUMNS };
+enum { RANK, PID, PROCESS, GPU, STEPS, STEP, COMPUTE, WAITING, MOVING, APP, WAIT, MADE_WAIT, LAST, LATE, LATE_95, MEMORY, CLOCK, COLUMNS };
 
 static const struct ct_column columns[COLUMNS] = {
 	[RANK] = { "Rank", "rank", CT_CELL_ID, 0 },
@@ -24,6 +24,7 @@ static const struct ct_column columns[COLUMNS] = {
 	[LAST] = { "Came Last (%)", "last", CT_CELL_PERCENT, 1 },
 	[LATE] = { "Late Med (ns)", "late med", CT_CELL_NS_MEAN, 3 },
 	[LATE_95] = { "Late P95 (ns)", "late p95", CT_CELL_NS, 3 },
+	[MEMORY] = { "Peak Memory (bytes)", "peak memory", CT_CELL_BYTES, 5 },
 	[CLOCK] = { "Clock Uncertainty (ns)", "clock +-", CT_CELL_NS, 4 },
 };
 
@@ -40,6 +41,8 @@ static void ranks_row(const struct ct_analysis *a, struct ct_table *t, const str
 	row[PROCESS] = ct_const(ct_processes_word(a->processes, r->pid));
 	if (gpu >= 0)
 		row[GPU] = ct_u64(gpu);
+	if (r->sums.peak)
+		row[MEMORY] = ct_u64(r->sums.peak);
 	if (!r->steps)
 		return;
 	row[STEPS] = ct_u64(r->steps);
