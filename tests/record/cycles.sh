@@ -186,6 +186,8 @@ set_uprobes()
 # They have been hit.
 unset_uprobes()
 {
+	# So that the program's threads get a processor meanwhile.
+	sleep 0.5
 	kill -TERM $prober
 	wait $prober && grep -q '^[1-9][0-9]* hits$' "$work/uprobes.set"
 }
