@@ -211,7 +211,7 @@ test-long:
 # Instructions of the kernel's side in a guest, and nanoseconds of the library here; then
 # how fast a large trace is read and exported, and how fast the page of its HTML report is.
 bench: deps
-	@status=0; for bench in run user.sh stacks.sh reading.sh formats.sh page.sh; do \
+	@status=0; for bench in run user.sh stacks.sh reading.sh formats.sh page.sh metrics.sh; do \
 		tests/bench/$$bench || status=1; echo; done; exit $$status
 
 clean:
