@@ -78,7 +78,7 @@ while [ $rounds -lt 3 ] || [ $SECONDS -lt $until_seconds ]; do
 		start_recorder || bad=$((bad + 1))
 		;;
 	esac
-	[ "$(du -sm "$recorded" | cut -f 1)" -le 60 ] && [ "$(ls -d "$recorded"/2* | wc -l)" -le 2 ] || bad=$((bad + 1))
+	[ "$(du -sm "$recorded" 2>/dev/null | cut -f 1)" -le 60 ] && [ "$(ls -d "$recorded"/2* 2>/dev/null | wc -l)" -le 2 ] || bad=$((bad + 1))
 done
 is $bad 0 "$rounds failures leave a snapshot each, also when the driver was loaded again and the recorder was killed, within the disk that it may take" || cat recorder.err
 made
