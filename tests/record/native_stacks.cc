@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <dlfcn.h>
 #include <mutex>
+#include <pthread.h>
 #include <stdexcept>
 #include <string>
 #include <sys/mman.h>
@@ -164,23 +165,44 @@ NOT_INLINE void once()
 	STAYS;
 }
 
+static const size_t stack_size = 256 << 10;
+
+static char *stacks(size_t n)
+{
+	return static_cast<char *>(mmap(nullptr, n * stack_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+}
+
+/* A call on a stack that is gone afterwards. */
+void short_stack(char *memory)
+{
+	ucontext_t here, there;
+
+	getcontext(&there);
+	there.uc_stack.ss_sp = memory;
+	there.uc_stack.ss_size = stack_size;
+	there.uc_link = &here;
+	makecontext(&there, once, 0);
+	swapcontext(&here, &there);
+	munmap(memory, stack_size);
+}
+
 /* A thread whose calls are made on stacks that are gone at its next one. */
 void short_stacks()
 {
-	const size_t size = 256 << 10;
-	char *memory = static_cast<char *>(mmap(nullptr, 4 * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+	char *memory = stacks(4);
 
-	for (int i = 3; i >= 0; i--) {
-		ucontext_t here, there;
+	for (int i = 3; i >= 0; i--)
+		short_stack(memory + i * stack_size);
+}
 
-		getcontext(&there);
-		there.uc_stack.ss_sp = memory + i * size;
-		there.uc_stack.ss_size = size;
-		there.uc_link = &here;
-		makecontext(&there, once, 0);
-		swapcontext(&here, &there);
-		munmap(memory + i * size, size);
-	}
+/* One whose own stack is of the same mapping as such a one. */
+void *joined_stacks(void *above)
+{
+	once();
+	short_stack(static_cast<char *>(above));
+	once();
+	STAYS;
+	return nullptr;
 }
 
 NOT_INLINE void rounds()
@@ -211,12 +233,21 @@ int main(int, char **argv)
 	reinterpret_cast<int (*)(unsigned int)>(dlsym(cuda, "cuInit"))(0);
 	reinterpret_cast<int (*)(void **, int)>(dlsym(cuda, "cuDevicePrimaryCtxRetain"))(&context, 0);
 	reinterpret_cast<int (*)(void *)>(dlsym(cuda, "cuCtxSetCurrent"))(context);
+	char *joined = stacks(2);
+	pthread_attr_t attr;
+	pthread_t four;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstack(&attr, joined, stack_size);
+	if (pthread_create(&four, &attr, joined_stacks, joined + stack_size))
+		return 1;
 	std::thread one(rounds), two(rounds), three(short_stacks);
 	rounds();
 	coroutines();
 	one.join();
 	two.join();
 	three.join();
+	pthread_join(four, nullptr);
 	deep(300);
 	return 0;
 }

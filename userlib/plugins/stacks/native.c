@@ -52,7 +52,11 @@ static const char *native_hex(const char *text, uint64_t *value)
 	return text;
 }
 
-/* A line of /proc/self/maps: is it the stack that the thread has from its begin on?  Such a one holds its TCB. */
+/*
+ * A line of /proc/self/maps: is it the stack that the thread has from its begin on?  Such a one holds its TCB,
+ * and its frames lie below that.  What lies above may be another mapping that the kernel has joined to it, which
+ * goes when the program likes.
+ */
 static bool native_bounds_line(struct native_stack *n, const char *line, uint64_t here)
 {
 	uint64_t from, to, tcb, end = &__libc_stack_end ? (uint64_t)__libc_stack_end : 0;
@@ -64,7 +68,10 @@ static bool native_bounds_line(struct native_stack *n, const char *line, uint64_
 	native_hex(line + 1, &to);
 	if (here < from || here >= to)
 		return false;
-	if ((tcb >= from && tcb < to) || (end >= from && end < to)) {
+	if (tcb >= from && tcb < to) {
+		n->low = from;
+		n->high = tcb;
+	} else if (end >= from && end < to) {
 		n->low = from;
 		n->high = to;
 	}
