@@ -180,6 +180,9 @@ void ct_columns_row(struct ct_columns *c, const struct ct_analysis *a, const str
 		c->values[i].known = false;
 	columns_times(c, a->trace, span);
 	columns_who(c, a, span);
+	/* The GPU's work has that of its cause, which is its parent. */
+	if (span->stack && !span->cause)
+		put(c, CT_COL_STACK, span->stack);
 	if (!r->fields)
 		return;
 	columns_result(c, r);

@@ -52,7 +52,7 @@ enum ct_column_type {
 	X(UNFINISHED, "unfinished", BOOL)				\
 	X(BEGIN_LOST, "begin_lost", BOOL)				\
 	X(ABANDONED, "abandoned", BOOL)					\
-	X(TRUNCATED, "truncated", BOOL)					\
+	X(TRUNCATED, "truncated", BOOL) X(STACK, "stack", U32)		\
 	X(DETAILS, "details", TEXT)
 
 #define CT_EXPORT_COLUMN_ID(id, name, type)	CT_COL_##id,

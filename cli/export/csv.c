@@ -135,6 +135,7 @@ static int csv_row(struct ct_analysis *a, const struct ct_span *span)
 static const struct ct_analyser csv_analyser = {
 	.spans = CT_SPANS_BY_END,
 	.unfiltered = true,
+	.samples = true,
 	.span = csv_row,
 };
 

@@ -434,6 +434,66 @@ t_stacks_exports()
 		"$(grep -c '"name":"sample"' "$work/exports-a.jsonl")" "and samples"
 }
 
+# parquet_docs WORDS DIR: the query of docs/fleet.md that has these words, of this directory.
+parquet_docs()
+{
+	awk -v words="$1" '/^```sql$/ { on = 1; text = ""; next } /^```/ { if (on && index(text, words)) printf "%s", text; on = 0 }
+		on { text = text $0 "\n" }' docs/fleet.md | sed "s,/srv/traces,$2,"
+}
+
+# parquet_calls FILE: of SQLite, each call and its lines, the innermost first.
+parquet_calls()
+{
+	sqlite3 "$1" "WITH RECURSIVE below AS (
+			SELECT record, 0 AS depth, f.* FROM CUDATRACE_STACKS JOIN CUDATRACE_FRAMES AS f ON f.id = frame
+			UNION ALL SELECT record, depth + 1, f.* FROM below JOIN CUDATRACE_FRAMES AS f ON f.id = below.parentId)
+		SELECT name, record, group_concat(function || ':' || line || ':' || file, ' < ') FROM (
+			SELECT below.*, CUDATRACE_CLASSES.name FROM below JOIN CUDATRACE_RECORDS AS r ON r.id = record JOIN CUDATRACE_CLASSES ON CUDATRACE_CLASSES.id = classId
+			ORDER BY record, depth) GROUP BY record ORDER BY record"
+}
+
+# The stacks of Parquet's records, as DuckDB joins them by the views of docs/fleet.md, against SQLite's: of two traces.
+t_stacks_parquet()
+{
+	local python version p=$work/parquet-stacks views name
+	read -r python version < <(stacks_pythons)
+	[ -n "$python" ] || { skip "stacks in Parquet" "no python3 with ctypes"; return; }
+	parquet_reader "stacks in Parquet" || return
+	stacked parquet-lines "$python" tests/record/stacks_lines.py "$PWD/build/tests/sim/libcuda.so.1" busy
+	CUDATRACE_CUPTI=$PWD/build/tests/sim/cupti/libcupti.so.13 CUDASIM_IOCTLS=0 "$cudatrace" record -q -f --no-module --stacks --sample=0 --gpu \
+		-o "$work/parquet-graph" -- "$python" tests/record/stacks_graph.py "$PWD/build/tests/sim/libcuda.so.1" 2>/dev/null
+	for name in lines graph; do
+		"$cudatrace" export --format parquet -o "$p" "$work/parquet-$name" 2>/dev/null &&
+			"$cudatrace" export -f -o "$work/parquet-$name.sqlite" "$work/parquet-$name" 2>/dev/null ||
+			{ skip "stacks in Parquet" "left out of this build"; return; }
+	done
+	is "$(find "$p" -type f | sed 's,.*/,,; s,^[-0-9a-f]*,,' | sort | tr '\n' ' ')" ".frames .frames .parquet .parquet " \
+		"a trace with stacks has a file of its frames"
+	views="$(parquet_docs 'CREATE VIEW records' "$p") $(parquet_docs 'CREATE VIEW stacks' "$p")"
+	for name in lines graph; do
+		values "$views SELECT name, op_id, string_agg(function || ':' || line || ':' || file, ' < ' ORDER BY stacks.depth)
+			FROM records JOIN stacks USING (trace, stack) WHERE name <> 'sample' AND trace = '$(uuid "$work/parquet-$name")'
+			GROUP BY name, op_id ORDER BY op_id" >"$work/parquet.joined"
+		diff "$work/parquet.joined" <(parquet_calls "$work/parquet-$name.sqlite") >"$work/parquet.diff" && [ -s "$work/parquet.joined" ]
+		ok $? "$name: each call has the lines that SQLite says" || head -n 4 "$work/parquet.diff"
+	done
+	is "$(grep -c "^cuLaunchKernel|[0-9]*|forward:$(grep -n 'LaunchKernel(one, \*SHAPE, stream' tests/record/stacks_graph.py | cut -d : -f 1):[^<]* < <module>:" "$work/parquet.joined")" 6 \
+		"each launch has its line, and its caller"
+	is "$(values "$views SELECT coalesce(function, ''), count(*) FROM records LEFT JOIN frames ON frames.trace = records.trace AND frames.id = stack
+			WHERE name = 'sample' GROUP BY 1 ORDER BY 1")" \
+		"$(sqlite3 "$work/parquet-lines.sqlite" "SELECT coalesce(function, ''), count(*) FROM CUDATRACE_SAMPLES LEFT JOIN CUDATRACE_FRAMES AS f
+			ON f.id = frame GROUP BY 1 ORDER BY 1")" "and each sample has its line"
+	is "$(values "$views $(parquet_docs 'AS launches' "$p")" | sed -n 's/^[^|]*|[^|]*stacks_graph.py|[0-9]*|\([a-z]*|[0-9]*\)$/\1/p' | tr '\n' ' ')" \
+		"checked|10 replay|10 forward|6 backward|1 " "launches by line"
+	is "$(values "$views SELECT count(*) FROM records gpu JOIN records call ON call.trace = gpu.trace AND call.op_id = gpu.parent_op_id
+			WHERE gpu.layer = 'gpu' AND gpu.op = 'exec' AND gpu.stack IS NULL AND call.stack IS NOT NULL")" \
+		"$(values "$views SELECT count(*) FROM records WHERE layer = 'gpu' AND op = 'exec'")" "what the GPU did has the stack of its cause"
+	sed -i '/^info stacks /d' "$work/parquet-graph/.registry"
+	"$cudatrace" export --format parquet -o "$p" "$work/parquet-graph" 2>/dev/null
+	is "$?,$(find "$p" -type f | sed 's,.*/,,; s,^[-0-9a-f]*,,' | sort | tr '\n' ' ')" "0,.frames .parquet .parquet " \
+		"exported again without stacks it loses its file, and the other one keeps its own"
+}
+
 # Lines of libraries: folded for people, one by one where --module says so; the text of lines.
 t_stacks_folded()
 {

@@ -30,11 +30,11 @@ static void days_host(char *to, size_t size, const char *name)
 		snprintf(to, size, "unknown");
 }
 
-void ct_days_init(struct ct_days *d, const char *dir, const struct ct_registry *reg)
+void ct_days_init(struct ct_days *d, const char *dir, const char *ending, const struct ct_registry *reg)
 {
 	unsigned int at = 0;
 
-	*d = (struct ct_days){ .dir = dir };
+	*d = (struct ct_days){ .dir = dir, .ending = ending };
 	days_host(d->host, sizeof(d->host), ct_registry_info(reg, "hostname"));
 	for (unsigned int i = 0; i < 16; i++)
 		at += snprintf(d->uuid + at, sizeof(d->uuid) - at, "%s%02x",
@@ -68,7 +68,7 @@ static int days_create(struct ct_days *d, struct ct_day *day, struct ct_error *e
 	rc = days_mkdir(folder, err);
 	if (rc)
 		return rc;
-	if (asprintf(&day->path, "%s/%s.parquet", folder, d->uuid) < 0) {
+	if (asprintf(&day->path, "%s/%s.%s", folder, d->uuid, d->ending) < 0) {
 		day->path = NULL;
 		return ct_fail(err, ENOMEM, "no memory");
 	}
@@ -118,8 +118,8 @@ static void days_remove_others(const struct ct_days *d)
 
 	while (dir && (entry = readdir(dir)))
 		if (!strncmp(entry->d_name, "day=", 4) &&
-		    snprintf(path, sizeof(path), "%s/%s/host=%s/%s.parquet", d->dir, entry->d_name, d->host,
-			     d->uuid) < PATH_MAX && !days_has(d, path))
+		    snprintf(path, sizeof(path), "%s/%s/host=%s/%s.%s", d->dir, entry->d_name, d->host,
+			     d->uuid, d->ending) < PATH_MAX && !days_has(d, path))
 			unlink(path);
 	if (dir)
 		closedir(dir);

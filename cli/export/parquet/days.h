@@ -10,6 +10,7 @@
 #include "export/parquet/file.h"
 #include "trace/registry.h"
 
+#define CT_DAY_NS	86400000000000ull
 #define CT_DAYS_MAX	400	/* more than a year, or a clock that is wrong */
 
 struct ct_day {
@@ -19,14 +20,14 @@ struct ct_day {
 };
 
 struct ct_days {
-	const char *dir;
+	const char *dir, *ending;
 	char host[80], uuid[40];
 	struct ct_day *list;
 	unsigned int count;
 };
 
-/* Names of the files of a trace.  @dir is to be there. */
-void ct_days_init(struct ct_days *d, const char *dir, const struct ct_registry *reg);
+/* Names of the files of a trace, which end with .@ending.  @dir is to be there when the first one is made. */
+void ct_days_init(struct ct_days *d, const char *dir, const char *ending, const struct ct_registry *reg);
 
 /* The file of a day, which is made if it is a new one; NULL with a line in @err. */
 struct ct_day *ct_days_get(struct ct_days *d, uint32_t day, struct ct_error *err);

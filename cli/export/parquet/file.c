@@ -86,18 +86,18 @@ int ct_parquet_rows(struct ct_parquet_file *f, struct ct_parquet_group *g)
 	return rc;
 }
 
-static void file_schema(struct ct_thrift *t, const struct ct_parquet_group *g)
+static void file_schema(struct ct_thrift *t, const struct ct_parquet_group *g, const char *table)
 {
 	ct_thrift_field_list(t, 2, CT_THRIFT_STRUCT, g->count + 1);
 	ct_thrift_struct(t);
-	ct_thrift_field_text(t, 4, "records");
+	ct_thrift_field_text(t, 4, table);
 	ct_thrift_field_i32(t, 5, g->count);
 	ct_thrift_end(t);
 	for (unsigned int i = 0; i < g->count; i++)
 		ct_chunk_schema(&g->columns[i], t);
 }
 
-int ct_parquet_end(struct ct_parquet_file *f, const struct ct_parquet_group *g)
+int ct_parquet_end(struct ct_parquet_file *f, const struct ct_parquet_group *g, const char *table)
 {
 	struct ct_bytes end = { 0 };
 	struct ct_thrift t = ct_thrift(&end);
@@ -106,7 +106,7 @@ int ct_parquet_end(struct ct_parquet_file *f, const struct ct_parquet_group *g)
 
 	ct_thrift_struct(&t);
 	ct_thrift_field_i32(&t, 1, 2);
-	file_schema(&t, g);
+	file_schema(&t, g, table);
 	ct_thrift_field_i64(&t, 3, f->rows);
 	ct_thrift_field_list(&t, 4, CT_THRIFT_STRUCT, f->groups_count);
 	ct_bytes_put(&end, f->groups.data, f->groups.len);

@@ -34,7 +34,8 @@ size_t ct_parquet_group_size(const struct ct_parquet_group *g);
 int ct_parquet_begin(struct ct_parquet_file *f, int fd);
 /* Writes the rows of @g, which then has none. */
 int ct_parquet_rows(struct ct_parquet_file *f, struct ct_parquet_group *g);
-int ct_parquet_end(struct ct_parquet_file *f, const struct ct_parquet_group *g);
+/* @table: what a row is, for people who look at the file. */
+int ct_parquet_end(struct ct_parquet_file *f, const struct ct_parquet_group *g, const char *table);
 void ct_parquet_free(struct ct_parquet_file *f);
 
 #endif

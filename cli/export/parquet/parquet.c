@@ -8,10 +8,11 @@
 
 #include "export/columns.h"
 #include "export/parquet/days.h"
+#include "export/parquet/frames.h"
+#include "export/parquet/text.h"
 
 #define GROUP_ROWS	1000000
 #define GROUP_BYTES	(48u << 20)	/* less rows, where texts are long and all different */
-#define DAY_NS		86400000000000ull
 
 /* The same in all rows of a trace. */
 enum { TRACE, HOST, DRIVER, COMMAND, SIMULATED, CONSTANTS };
@@ -86,30 +87,9 @@ static const char *parquet_driver(char buf[32], const char *text)
 
 /* ------------------------------------------------------------------- rows --- */
 
-static const char *parquet_utf8(struct parquet *p, const char *text, size_t *len)
-{
-	unsigned int n;
-	char c[4];
-
-	p->text.len = 0;
-	for (size_t i = 0; i < *len;) {
-		i += ct_utf8_next(text + i, *len - i, c, &n);
-		ct_bytes_put(&p->text, c, n);
-	}
-	*len = p->text.len;
-	return (const char *)p->text.data;
-}
-
 static void parquet_text(struct parquet *p, struct ct_chunk *c, const char *text, size_t len, bool kept)
 {
-	bool known = kept && ct_chunk_known(c, text)->text == text;
-
-	if (!known && ct_utf8_plain(text, len) < len) {
-		text = parquet_utf8(p, text, &len);
-		kept = false;
-	}
-	if (!p->text.failed)
-		ct_chunk_text(c, p->group.compress, text, len, kept);
+	ct_parquet_text(&p->text, c, p->group.compress, text, len, kept);
 }
 
 static void parquet_constants(struct parquet *p)
@@ -140,7 +120,7 @@ static int parquet_flush(struct parquet *p)
 /* The file of the row; the rows until now go into that of their day. */
 static int parquet_day(struct parquet *p, uint64_t wall)
 {
-	uint32_t day = wall / DAY_NS;
+	uint32_t day = wall / CT_DAY_NS;
 	int rc;
 
 	if (p->day && p->day->day == day)
@@ -188,6 +168,7 @@ static int parquet_row(struct ct_analysis *a, const struct ct_span *span)
 static const struct ct_analyser parquet_analyser = {
 	.spans = CT_SPANS_BY_END,
 	.unfiltered = true,
+	.samples = true,
 	.span = parquet_row,
 };
 
@@ -201,7 +182,9 @@ static int parquet_write(struct parquet *p, const struct ct_trace *t)
 	if (!rc)
 		rc = parquet_flush(p);
 	for (unsigned int i = 0; i < p->days.count && !rc; i++)
-		rc = ct_parquet_end(&p->days.list[i].file, &p->group);
+		rc = ct_parquet_end(&p->days.list[i].file, &p->group, "records");
+	/* First, so that no record's lines are missing. */
+	rc = rc ? rc : ct_parquet_frames(p->days.dir, &t->reg, p->err);
 	return rc ? rc : ct_days_publish(&p->days, p->err);
 }
 
@@ -215,7 +198,7 @@ int ct_parquet_export(const struct ct_export *x, struct ct_error *err)
 		return ct_fail(err, ENOTSUP, "this cudatrace was built without zstd, which parquet needs: "
 			       "install libzstd-dev, then make clean and make");
 	parquet_columns(p.columns);
-	ct_days_init(&p.days, x->path, reg);
+	ct_days_init(&p.days, x->path, "parquet", reg);
 	p.constants[TRACE] = p.days.uuid;
 	p.constants[HOST] = ct_registry_info(reg, "hostname") ? : "unknown";
 	p.constants[DRIVER] = parquet_driver(p.driver, ct_registry_info(reg, "driver"));

@@ -13,7 +13,7 @@
  *
  * Writes DIRECTORY/day=2026-11-23/host=NAME/UUID.parquet, one for each day (UTC) of the trace.
  * Files of other traces stay.  Those of this trace are replaced, when all of the new ones are
- * complete.
+ * complete.  Lines of its stacks are a table of their own: export/parquet/frames.h.
  *
  * Return: 0; -ENOMEM; -ENOTSUP: built without zstd; the error of a system call.
  */
