@@ -83,6 +83,6 @@ int ct_folded_lines(const struct ct_export *x, struct ct_error *err)
 	rc = ct_out_close(&out);
 	ct_engine_free(e);
 	if (!rc && !some)
-		return ct_fail(err, ENODATA, "the trace has nothing of this weight: stacks come from record --stacks, samples from its --sample");
+		return ct_fail(err, ENODATA, "the trace has nothing of this weight: stacks come from record --stacks, samples from its --sample, times of the GPU from its --gpu");
 	return rc;
 }

@@ -705,6 +705,51 @@ t_stacks_graphs()
 		"without the GPU's records its time is not known"
 }
 
+# idle_lines TRACE: the GPU's idle time by the line it waited for: FUNCTION LINE NS, by the command.
+idle_lines()
+{
+	"$cudatrace" export --weight idle "$1" 2>/dev/null | awk '{ n = $NF; sub(/ [0-9]+$/, ""); sub(/.*;/, "")
+		if ($0 == "(no stack)") key = "- -"; else { line = $NF; sub(/.*:/, "", line); sub(/\)$/, "", line); key = $1 " " line }
+		ns[key] += n } END { for (key in ns) print key, ns[key] }' | LC_ALL=C sort
+}
+
+# Which lines the GPU waited for: what jq makes of JSON Lines, without samples and with them; and all of it is what gaps says.
+t_stacks_idle()
+{
+	local python version name hz try
+	read -r python version < <(stacks_pythons)
+	[ -n "$python" ] || { skip "lines that the GPU waits for" "no python3 with ctypes"; return; }
+	for hz in 0 1000; do
+		name=idle-$hz
+		# A busy machine may leave the recorder too few samples.
+		for try in 1 2 4 8; do
+			CUDATRACE_CUPTI=$PWD/build/tests/sim/cupti/libcupti.so.13 CUDASIM_IOCTLS=0 "$cudatrace" record -q -f --no-module --stacks --sample=$hz --gpu \
+				-o "$work/$name" -- "$python" tests/record/stacks_idle.py "$PWD/build/tests/sim/libcuda.so.1" $((40 * try)) 2>"$work/$name.err" || break
+			idle_lines "$work/$name" >"$work/$name.lines"
+			[ $hz != 0 ] && ! grep -q '^compute ' "$work/$name.lines" || break
+		done
+		[ -s "$work/$name.lines" ]
+		ok $? "$name: a program whose GPU waits for lines of it is recorded" || cat "$work/$name.err"
+		"$cudatrace" export -f -o "$work/$name.jsonl" "$work/$name" 2>/dev/null
+		jq -s -r -f tests/record/stacks_idle.jq "$work/$name.jsonl" | LC_ALL=C sort >"$work/$name.expected"
+		# Shares of samples are rounded, and lines with less than 1 ns are left out.
+		is "$(join -a 1 -a 2 -e 0 -o 0,1.2,2.2 <(sed 's/ /:/' "$work/$name.expected") <(sed 's/ /:/' "$work/$name.lines") |
+			awk '{ d = $2 - $3; if (d > 2 || d < -2) print }')" "" "$name: idle time by line" || diff "$work/$name.expected" "$work/$name.lines"
+		is "$(awk '{ n += $3 } END { print n }' "$work/$name.lines")" \
+			"$("$cudatrace" report --from start --format csv gaps "$work/$name" 2>/dev/null | awk -F , '/^Cause,/ { on = 1; next } /^$/ { on = 0 } on { n += $3 } END { print n }')" \
+			"$name: all of it is what report gaps says"
+		for which in forward wait allocate reset; do grep -q "^$which " "$work/$name.lines" || echo "$which"; done >"$work/$name.none"
+		is "$(cat "$work/$name.none")" "" "$name: each kind of line has some"
+		is "$("$cudatrace" report --from start --format json stacks "$work/$name" 2>/dev/null | jq '[.[]."GPU Idle (ns)"] | add')" \
+			"$(grep -v '^- -' "$work/$name.lines" | awk '{ n += $3 } END { print n }')" "$name: report stacks has it"
+		is "$("$cudatrace" report --from start --format json lines "$work/$name" 2>/dev/null |
+			jq '[.[] | select(.Function == "<module>") | ."GPU Idle (ns)"] | add')" \
+			"$(grep -v '^- -' "$work/$name.lines" | awk '{ n += $3 } END { print n }')" "$name: and report lines, what a line calls included"
+	done
+	is "$(grep -c '^compute ' "$work/idle-0.lines"),$(grep -q '^compute ' "$work/idle-1000.lines"; echo $?)" 0,0 \
+		"a line that calls nothing has some by samples, and by them alone"
+}
+
 # The plugin built with sanitizers, which see each byte that it reads of the interpreter and of the stack.
 t_stacks_sanitized()
 {

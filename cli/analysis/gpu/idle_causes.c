@@ -332,6 +332,8 @@ static int idle_gap(struct ct_analysis *a, struct ct_gpu_idle_device *d, const s
 		if (gap.parts[i])
 			idle_sum(&d->causes[stage][i], gap.parts[i]);
 	s->gaps++;
+	s->gap = gap;
+	s->ended = &s->gap;
 	idle_keep(s, &gap);
 	if (ct_stage_is_main(stage) &&
 	    ct_gap_pairs_add(&d->steady, &gap.previous, &gap.next, gap.duration))
@@ -375,6 +377,7 @@ static int idle_gpu(struct ct_analysis *a, const struct ct_trace_event *e)
 
 static int idle_event(struct ct_analysis *a, const struct ct_trace_event *e)
 {
+	((struct ct_gpu_idle *)a->state)->ended = NULL;
 	return e->class->layer == CT_LAYER_GPU ? idle_gpu(a, e) : idle_host(a, e);
 }
 

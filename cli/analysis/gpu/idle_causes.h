@@ -61,9 +61,10 @@ struct ct_gpu_idle_device {
 	struct ct_gpu_gap longest[CT_STAGE_COUNT + 1];
 	struct ct_gap_pairs pairs;		/* of all gaps */
 	struct ct_gap_pairs steady;		/* of those in the steady state, or the execution */
+	uint64_t since;				/* ns: idle since then; 0: it is not */
 	/* Internal. */
 	uint32_t running;
-	uint64_t since, number;			/* since: ns, idle since then; 0: it is not */
+	uint64_t number;
 	struct ct_gpu_work_name last;
 };
 
@@ -84,6 +85,9 @@ struct ct_gpu_idle {
 	unsigned int longest_count;
 	uint64_t gaps;				/* that pass the filter */
 	bool threads_left_out;			/* there are too many to know what each did */
+	/* That which the event that is handled now ended; NULL: it ended none, or one that the filter leaves out. */
+	const struct ct_gpu_gap *ended;
+	struct ct_gpu_gap gap;			/* internal: what .ended points to */
 	/* Internal: GPUs by process and number, threads by pid and tid. */
 	const struct ct_launching *launching;
 	CT_KEYED(struct ct_gpu_idle_key) by_key, threads;

@@ -58,7 +58,7 @@ unsigned int ct_cost_find(const char *word)
 		{ "copy", CT_COST_BIT(CT_COST_COPY) }, { "memory", CT_COST_BIT(CT_COST_MEMORY) },
 		{ "load", CT_COST_BIT(CT_COST_LOAD) }, { "init", CT_COST_BIT(CT_COST_INIT) },
 		{ "held", CT_COST_BIT(CT_COST_HELD) }, { "startup", CT_COST_BIT(CT_COST_BEFORE) },
-		{ "samples", CT_COST_BIT(CT_COST_SAMPLES) },
+		{ "samples", CT_COST_BIT(CT_COST_SAMPLES) }, { "idle", CT_COST_BIT(CT_COST_IDLE) },
 	};
 
 	for (unsigned int i = 0; i < sizeof(words) / sizeof(*words); i++)
@@ -294,6 +294,22 @@ static int costs_divide(struct ct_stack_costs *s)
 	return 0;
 }
 
+static int costs_idle(struct ct_analysis *a)
+{
+	const struct ct_stack_idle *idle = ct_analysis_state(a, &ct_stack_idle_analyser);
+	bool processes = a->analyser == &ct_stack_processes_analyser;
+	int rc = 0;
+
+	for (size_t i = 0; idle && i < idle->sums.count && !rc; i++) {
+		const struct ct_stack_idle_sum *sum = &idle->sums.list[i];
+		struct ct_stack_cost cost = { .of[CT_COST_IDLE] = sum->ns };
+
+		if (sum->ns)
+			rc = costs_put(a->state, sum->node, processes ? sum->pid : 0, &cost, 0, 0);
+	}
+	return rc;
+}
+
 static int costs_end(struct ct_analysis *a)
 {
 	struct ct_stack_costs *s = a->state;
@@ -307,6 +323,8 @@ static int costs_end(struct ct_analysis *a)
 	}
 	if (!rc)
 		rc = costs_divide(s);
+	if (!rc && !a->analyser->phases)
+		rc = costs_idle(a);
 	return rc ? rc : costs_unite(a);
 }
 
@@ -322,10 +340,13 @@ static void costs_free(struct ct_analysis *a)
 	free(s->tracks);
 }
 
+static const struct ct_analyser *const costs_needs[] = { &ct_stack_idle_analyser, NULL };
+
 const struct ct_analyser ct_stack_costs_analyser = {
 	.spans = CT_SPANS_BY_END,
 	.wants = costs_wants,
 	.samples = true,
+	.needs = costs_needs,
 	.state_size = sizeof(struct ct_stack_costs),
 	.span = costs_span,
 	.end = costs_end,
@@ -336,6 +357,7 @@ const struct ct_analyser ct_stack_processes_analyser = {
 	.spans = CT_SPANS_BY_END,
 	.wants = costs_wants,
 	.samples = true,
+	.needs = costs_needs,
 	.state_size = sizeof(struct ct_stack_costs),
 	.span = costs_span,
 	.end = costs_end,

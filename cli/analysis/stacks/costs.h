@@ -8,6 +8,7 @@
 #define CT_CLI_STACK_COSTS_H
 
 #include "analysis/engine.h"
+#include "analysis/stacks/idle.h"
 #include "trace/stacks/tree.h"
 
 enum ct_cost {
@@ -21,6 +22,7 @@ enum ct_cost {
 	CT_COST_MEMORY,		/* ns in allocations and frees */
 	CT_COST_LOAD,		/* ns of loading code */
 	CT_COST_INIT,		/* ns of initialisation, contexts too */
+	CT_COST_IDLE,		/* ns in which a GPU was idle and waited for it: analysis/stacks/idle.h; not by scopes */
 	CT_COST_HELD,		/* bytes of device memory that were not freed */
 	/*
 	 * ns of threads that give the GPU work, between their calls.  At the stack of the call that follows; where
@@ -38,9 +40,6 @@ enum ct_cost {
 
 /* Several of them. */
 #define CT_COST_BIT(cost)	(1u << (cost))
-
-/* With fewer samples the time of the application is not divided by them. */
-#define CT_COSTS_SAMPLES	10u
 
 struct ct_stack_cost {
 	uint64_t of[CT_COSTS];

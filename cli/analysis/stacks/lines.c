@@ -14,6 +14,7 @@
 #include "analysis/stacks/hot.h"
 #include "analysis/stacks/source.h"
 #include "base/grow.h"
+#include "view/term.h"
 
 static const struct ct_analyser *const lines_needs[] = { &ct_stack_costs_analyser, NULL };
 
@@ -81,6 +82,7 @@ static void lines_notes(const struct ct_analysis *a, struct ct_table *t, bool fo
 {
 	const struct ct_stack_costs *costs = ct_analysis_state(a, &ct_stack_costs_analyser);
 	const char *refused = ct_registry_info(&a->trace->reg, "stacks_refused");
+	char ns[CT_TERM_TEXT], none[CT_TERM_TEXT];
 	struct ct_stack_cost all, unknown;
 
 	lines_all(costs, &all, &unknown);
@@ -95,6 +97,9 @@ static void lines_notes(const struct ct_analysis *a, struct ct_table *t, bool fo
 		ct_table_note(t, "Lines of libraries count for the program's line that called them: --module GLOB shows those of a library, --module '*' all.");
 	if (ct_stacks_recorded(a->trace) && !a->filter->pid && a->totals->processes > 1)
 		ct_table_note(t, "Of all %u processes together: --pid takes one.", a->totals->processes);
+	if (all.of[CT_COST_IDLE])
+		ct_table_note(t, "GPU idle: %s between its work, by the line in which the thread was that gave it the next; %s have none: work was queued, or who gave it is not known.",
+			      ct_term_ns(ns, all.of[CT_COST_IDLE]), ct_term_ns(none, unknown.of[CT_COST_IDLE]));
 	if (ct_stacks_sampled(a->trace) && all.of[CT_COST_DIVIDES] >= CT_COSTS_SAMPLES)
 		ct_table_note(t, "Time of the application, between calls, is divided by %llu samples; +- is two standard errors.",
 			      (unsigned long long)all.of[CT_COST_DIVIDES]);
@@ -110,7 +115,7 @@ static double lines_share(uint64_t part, uint64_t all)
 
 /* ------------------------------------------------------------------ lines --- */
 
-enum { L_SHARE, L_TOTAL, L_SELF, L_APP, L_ERROR, L_WAITS, L_CUDA, L_BEFORE, L_SAMPLES, L_CALLS, L_CALLS_TOTAL, L_LAUNCHES, L_GPU, L_BYTES, L_LINE, L_FUNCTION,
+enum { L_SHARE, L_TOTAL, L_SELF, L_APP, L_ERROR, L_WAITS, L_CUDA, L_BEFORE, L_SAMPLES, L_CALLS, L_CALLS_TOTAL, L_LAUNCHES, L_GPU, L_IDLE, L_BYTES, L_LINE, L_FUNCTION,
        L_INSIDE, L_SOURCE, L_FILE, L_COLUMNS };
 
 static const struct ct_column lines_columns[L_COLUMNS] = {
@@ -127,6 +132,7 @@ static const struct ct_column lines_columns[L_COLUMNS] = {
 	[L_CALLS_TOTAL] = { "Total Calls", "all calls", CT_CELL_COUNT, 6 },
 	[L_LAUNCHES] = { "Launches", "launches", CT_CELL_COUNT, 4 },
 	[L_GPU] = { "GPU Time (ns)", "GPU", CT_CELL_NS, 2 },
+	[L_IDLE] = { "GPU Idle (ns)", "GPU idle", CT_CELL_NS, 1 },
 	[L_BYTES] = { "Copied (B)", "copied", CT_CELL_BYTES, 5 },
 	[L_LINE] = { "Line", "line", CT_CELL_TEXT, 0 },
 	[L_FUNCTION] = { "Function", "function", CT_CELL_TEXT, 0 },
@@ -250,8 +256,10 @@ static int lines_end(struct ct_analysis *a)
 		row[L_CALLS] = ct_u64(line->self.of[CT_COST_CALLS]);
 		row[L_CALLS_TOTAL] = ct_u64(line->total.of[CT_COST_CALLS]);
 		row[L_LAUNCHES] = ct_u64(line->total.of[CT_COST_LAUNCHES]);
-		if (a->trace->has_gpu)
+		if (a->trace->has_gpu) {
 			row[L_GPU] = ct_u64(line->total.of[CT_COST_GPU]);
+			row[L_IDLE] = ct_u64(line->total.of[CT_COST_IDLE]);
+		}
 		row[L_BYTES] = ct_u64(line->total.of[CT_COST_BYTES]);
 		lines_where(a, t, line, &f, row);
 	}
@@ -261,7 +269,7 @@ static int lines_end(struct ct_analysis *a)
 
 /* ----------------------------------------------------------------- stacks --- */
 
-enum { S_SHARE, S_TIME, S_APP, S_CALLS, S_LAUNCHES, S_GPU, S_BYTES, S_STACK, S_COLUMNS };
+enum { S_SHARE, S_TIME, S_APP, S_CALLS, S_LAUNCHES, S_GPU, S_IDLE, S_BYTES, S_STACK, S_COLUMNS };
 
 static const struct ct_column stacks_columns[S_COLUMNS] = {
 	[S_SHARE] = { "Time (%)", "time", CT_CELL_PERCENT, 0 },
@@ -270,6 +278,7 @@ static const struct ct_column stacks_columns[S_COLUMNS] = {
 	[S_CALLS] = { "Calls", "calls", CT_CELL_COUNT, 0 },
 	[S_LAUNCHES] = { "Launches", "launches", CT_CELL_COUNT, 3 },
 	[S_GPU] = { "GPU Time (ns)", "GPU", CT_CELL_NS, 2 },
+	[S_IDLE] = { "GPU Idle (ns)", "GPU idle", CT_CELL_NS, 1 },
 	[S_BYTES] = { "Copied (B)", "copied", CT_CELL_BYTES, 4 },
 	[S_STACK] = { "Stack", "stack, the innermost line first", CT_CELL_TEXT, 0 },
 };
@@ -342,7 +351,7 @@ static struct ct_cell stacks_text(struct ct_analysis *a, struct ct_table *t, con
 /* Has it some of what the columns show? */
 static bool stacks_some(const struct ct_stack_cost *c)
 {
-	return lines_time(c) || c->of[CT_COST_CALLS] || c->of[CT_COST_GPU];
+	return lines_time(c) || c->of[CT_COST_CALLS] || c->of[CT_COST_GPU] || c->of[CT_COST_IDLE];
 }
 
 static int stacks_end(struct ct_analysis *a)
@@ -369,8 +378,10 @@ static int stacks_end(struct ct_analysis *a)
 		row[S_APP] = ct_u64(n->cost.of[CT_COST_APP]);
 		row[S_CALLS] = ct_u64(n->cost.of[CT_COST_CALLS]);
 		row[S_LAUNCHES] = ct_u64(n->cost.of[CT_COST_LAUNCHES]);
-		if (a->trace->has_gpu)
+		if (a->trace->has_gpu) {
 			row[S_GPU] = ct_u64(n->cost.of[CT_COST_GPU]);
+			row[S_IDLE] = ct_u64(n->cost.of[CT_COST_IDLE]);
+		}
 		row[S_BYTES] = ct_u64(n->cost.of[CT_COST_BYTES]);
 		row[S_STACK] = stacks_text(a, t, n);
 	}
