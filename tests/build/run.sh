@@ -34,6 +34,10 @@ t_tree()
 		is "$(tests/build/layers calls $tree)" "" "$tree: calls point downwards, without a circle"
 		is "$(tests/build/layers exports $tree)" "" "$tree: other folders use few names of each folder"
 	done
+	# The files of a suite are sourced by one shell, where the later one wins.
+	for tree in record cli export userlib; do
+		is "$(grep -hoE '^[a-z_0-9]+ ?\(\)' tests/$tree/*.sh | tr -d ' ' | sort | uniq -d)" "" "tests/$tree: no function is defined twice"
+	done
 	if [ -d .git ]; then
 		is "$(git status --porcelain --ignored -- Kbuild module userlib cli tests examples | grep -v '\.swp$' | grep '^!!')" "" "the build writes nothing beside the sources"
 	fi

@@ -4,17 +4,19 @@
 # Ranks of a job over the simulated libcuda and stand-ins for libnccl and libcupti.  Sourced by run.sh.
 
 job=$PWD/build/tests/record-ranks
+jobs=$work/jobs		# other tests have files of the same names
+mkdir -p "$jobs"
 job_libraries=$PWD/build/tests/sim:$PWD/build/tests/sim/cupti:$PWD/build/tests/sim/nccl
 
-# ranks NAME RANKS ITERATIONS "OPTIONS OF RECORD" [PROBLEM...]: recorded as $work/NAME
+# ranks NAME RANKS ITERATIONS "OPTIONS OF RECORD" [PROBLEM...]: recorded as $jobs/NAME
 ranks()
 {
 	local name=$1 count=$2 iterations=$3 options=$4
 	shift 4
-	rm -f "$work/$name".id*
+	rm -f "$jobs/$name".id*
 	# A hang ends once all ranks but one are in their last call.
 	# shellcheck disable=SC2086,SC2016
-	LD_LIBRARY_PATH=$job_libraries "$cudatrace" record -q -f --no-module $options -o "$work/$name" -- \
+	LD_LIBRARY_PATH=$job_libraries "$cudatrace" record -q -f --no-module $options -o "$jobs/$name" -- \
 		bash -c 'job=$1 count=$2 file=$3; shift 3
 			for ((r = 0; r < count; r++)); do
 				RANK=$r LOCAL_RANK=$r WORLD_SIZE=$count LOCAL_WORLD_SIZE=$count GROUP_RANK=0 TORCHELASTIC_RUN_ID=test "$job" "$file" "$@" & pids+=($!)
@@ -28,20 +30,20 @@ ranks()
 				fi
 				kill -9 "${pids[@]}"
 			fi
-			wait' ranks "$job" "$count" "$work/$name.id" "$iterations" "$@" >"$work/$name.out" 2>"$work/$name.err"
+			wait' ranks "$job" "$count" "$jobs/$name.id" "$iterations" "$@" >"$jobs/$name.out" 2>"$jobs/$name.err"
 }
 # of NAME COLUMN REPORT [CONDITION IN AWK]: the sum of a column of a report, by its name
 of()
 {
-	"$cudatrace" report --format tsv "$3" "$work/$1" 2>/dev/null |
+	"$cudatrace" report --format tsv "$3" "$jobs/$1" 2>/dev/null |
 		awk -F '\t' -v name="$2" "NR == 1 { for (i = 1; i <= NF; i++) c[\$i] = i; next } ${4:-1} { sum += \$c[name] } END { printf \"%.0f\\n\", sum }"
 }
-# said NAME: what explain says of the job, in a line
-said() { COLUMNS=100 "$cudatrace" explain "$work/$1" 2>/dev/null | sed -n '/^  job/,/^  rank/p' | tr -s ' \n' ' '; }
+# job_said NAME: what explain says of the job, in a line
+job_said() { COLUMNS=100 "$cudatrace" explain "$jobs/$1" 2>/dev/null | sed -n '/^  job/,/^  rank/p' | tr -s ' \n' ' '; }
 
 t_ranks()
 {
-	local d=$work/ranks kernels parts
+	local d=$jobs/ranks kernels parts
 	ranks ranks 3 12 --gpu pairs=0 split=0 lookup=0
 	is "$(grep -c ': right$' "$d.out")" 3 "three ranks run as without"
 	is "$(grep -ac '^info rank [0-9]*%20rank=[012]%20size=3%20local_rank=[012]%20local_size=3%20node=0%20launcher=torchrun$' "$d/.registry")" 3 \
@@ -61,7 +63,7 @@ t_ranks()
 	is "$(of ranks 'Not Complete' collectives_sum)" 0 "each is complete"
 	# A call whose record goes to the next packet counts once, too.
 	CUDATRACE_PACKET=4096 ranks packets 2 1500 ""
-	is "$("$cudatrace" export --format jsonl -o - "$work/packets" 2>/dev/null |
+	is "$("$cudatrace" export --format jsonl -o - "$jobs/packets" 2>/dev/null |
 		jq -s '[.[] | select(.name == "ncclAllReduce" and .phase == "E" and .result == "ncclSuccess") | .details.number] | [length, max] | join(" ")')" \
 		'"3000 1500"' "no number is left out where records go from packet to packet"
 	# Waiting and moving are the time of the kernels, whose times are written in us with three digits.
@@ -81,22 +83,22 @@ t_ranks_late()
 {
 	local line
 	ranks late 3 15 --gpu late=1
-	line=$(said late)
+	line=$(job_said late)
 	[[ $line == *"Rank 1 makes 2 other ranks wait for "*" in each iteration ("*"in a step it spends "*" in the application, the others "* ]]
 	ok $? "a rank that sleeps is named, and that it is in the application" || echo "# $line"
-	COLUMNS=200 "$cudatrace" explain "$work/late" 2>/dev/null | tr -s ' \n' ' ' >"$work/late.txt"
-	grep -q 'rank 0 (record-ranks [0-9]*, GPU 0) simulated GPU, [^:]*: limited by other ranks, which it waits for in collectives\.' "$work/late.txt"
-	ok $? "the GPU of another one waits; it does not work" || cat "$work/late.txt"
-	is "$("$cudatrace" explain --format tsv "$work/late" 2>/dev/null | awk -F '\t' '$3 == "late-rank" { n++ } END { print n + 0 }')" 1 "one finding, of one process"
+	COLUMNS=200 "$cudatrace" explain "$jobs/late" 2>/dev/null | tr -s ' \n' ' ' >"$jobs/late.txt"
+	grep -q 'rank 0 (record-ranks [0-9]*, GPU 0) simulated GPU, [^:]*: limited by other ranks, which it waits for in collectives\.' "$jobs/late.txt"
+	ok $? "the GPU of another one waits; it does not work" || cat "$jobs/late.txt"
+	is "$("$cudatrace" explain --format tsv "$jobs/late" 2>/dev/null | awk -F '\t' '$3 == "late-rank" { n++ } END { print n + 0 }')" 1 "one finding, of one process"
 	is "$(of late 'Last Rank' collectives_sum)" 1 "it comes last"
 	[ "$(of late 'Makes Others Wait (ns/step)' ranks '$c["Rank"] == 1')" -gt "$(of late 'Makes Others Wait (ns/step)' ranks '$c["Rank"] != 1')" ]
 	ok $? "report ranks says so"
 	# By the calls alone.
 	ranks host 2 15 "" late=1
-	line=$(said host)
+	line=$(job_said host)
 	[[ $line == *"Rank 1 makes 1 other rank wait for "*" in each iteration ("*"in a step it spends "* ]]
 	ok $? "without records of the GPU: by what its synchronisations show" || echo "# $line"
-	"$cudatrace" report collectives_sum "$work/host" 2>/dev/null | grep -q 'known with --gpu only'
+	"$cudatrace" report collectives_sum "$jobs/host" 2>/dev/null | grep -q 'known with --gpu only'
 	ok $? "and what is not known"
 }
 
@@ -107,7 +109,7 @@ why()
 	local try
 	for try in 1 2 3; do
 		ranks "${1%=*}" 2 12 --gpu "$1"
-		line=$(said "${1%=*}")
+		line=$(job_said "${1%=*}")
 		# shellcheck disable=SC2053
 		[[ $line == $2 ]] && return
 		echo "# try $try: $line"
@@ -130,46 +132,46 @@ t_ranks_hang()
 {
 	local other
 	# What a rank does that is not in the trace is not known: it may be that of another node.
-	rm -f "$work/alone.id"*
-	RANK=1 WORLD_SIZE=2 LD_LIBRARY_PATH=$job_libraries "$job" "$work/alone.id" 40 >/dev/null 2>&1 & other=$!
-	RANK=0 WORLD_SIZE=2 LD_LIBRARY_PATH=$job_libraries "$cudatrace" record -q -f --no-module -o "$work/alone" -- "$job" "$work/alone.id" 40 >"$work/alone.out" 2>"$work/alone.err"
+	rm -f "$jobs/alone.id"*
+	RANK=1 WORLD_SIZE=2 LD_LIBRARY_PATH=$job_libraries "$job" "$jobs/alone.id" 40 >/dev/null 2>&1 & other=$!
+	RANK=0 WORLD_SIZE=2 LD_LIBRARY_PATH=$job_libraries "$cudatrace" record -q -f --no-module -o "$jobs/alone" -- "$job" "$jobs/alone.id" 40 >"$jobs/alone.out" 2>"$jobs/alone.err"
 	wait $other
-	is "$?$("$cudatrace" explain "$work/alone" 2>/dev/null | grep -c 'never complete')" 00 "one rank of two is recorded: nothing is called incomplete" || cat "$work/alone.err"
-	"$cudatrace" report ranks "$work/alone" 2>/dev/null | tr -s ' \n' ' ' | grep -q 'Of the 2 ranks of communicator [0-9a-f]* 1 are in the trace: what the others do is not known'
+	is "$?$("$cudatrace" explain "$jobs/alone" 2>/dev/null | grep -c 'never complete')" 00 "one rank of two is recorded: nothing is called incomplete" || cat "$jobs/alone.err"
+	"$cudatrace" report ranks "$jobs/alone" 2>/dev/null | tr -s ' \n' ' ' | grep -q 'Of the 2 ranks of communicator [0-9a-f]* 1 are in the trace: what the others do is not known'
 	ok $? "... the report says that the other is missing"
 	local line
 	ranks hang 3 6 --gpu hang=1
-	line=$(said hang)
+	line=$(job_said hang)
 	[[ $line == *"AllReduce 6 of communicator "*" was never complete: rank 1 did not call it. Rank 0 is in cuStreamSynchronize for "*"; rank 1 called cuLaunchKernel last, "* ]]
 	ok $? "who did not come, and what each does" || echo "# $line"
 	is "$(of hang 'Not Complete' collectives_sum)" 1 "one is not complete"
 	ranks size 3 6 --gpu size=2
-	line=$(said size)
+	line=$(job_said size)
 	[[ $line == *"The ranks do not agree on AllReduce 6 of communicator "*"rank 1 calls AllReduce of 262,144 float32, sum; rank 2 calls AllReduce of 131,072 float32, sum."* ]]
 	ok $? "sizes that differ" || echo "# $line"
 	ranks other 2 6 --gpu other=1
-	line=$(said other)
+	line=$(job_said other)
 	[[ $line == *"rank 0 calls AllReduce of 262,144 float32, sum; rank 1 calls Broadcast of 262,144 float32, root or peer 0."* ]]
 	ok $? "operations that differ" || echo "# $line"
 }
 
-# ranks_one NAME "OPTIONS OF RECORD" ARGUMENT...: one process that is several ranks, recorded as $work/NAME
+# ranks_one NAME "OPTIONS OF RECORD" ARGUMENT...: one process that is several ranks, recorded as $jobs/NAME
 ranks_one()
 {
 	local name=$1 options=$2
 	shift 2
 	# shellcheck disable=SC2086
-	LD_LIBRARY_PATH=$job_libraries "$cudatrace" record -q -f --no-module $options -o "$work/$name" -- \
-		"$PWD/build/tests/record-ranks-one" "$@" >"$work/$name.out" 2>"$work/$name.err"
+	LD_LIBRARY_PATH=$job_libraries "$cudatrace" record -q -f --no-module $options -o "$jobs/$name" -- \
+		"$PWD/build/tests/record-ranks-one" "$@" >"$jobs/$name.out" 2>"$jobs/$name.err"
 }
 
 # A process with several GPUs is several ranks: by a thread for each, or by one thread.
 t_ranks_one()
 {
-	local line d=$work/one kernels parts pid try
+	local line d=$jobs/one kernels parts pid try
 	for try in 1 2 3; do
 		ranks_one one --gpu threads 3 12 late=1
-		line=$(said one)
+		line=$(job_said one)
 		[[ $line == *"Rank 1 makes 2 other ranks wait for "*" in each iteration ("*"in a step it spends "*" in the application, the others "* ]] && break
 		echo "# try $try: $line"
 	done
@@ -186,13 +188,13 @@ t_ranks_one()
 	ok $? "its summary has the same ranks"
 	# One that does not come.  On a busy machine another one may not have come to its synchronisation when it is killed.
 	for try in 1 2 3; do
-		rm -f "$work/one-hang.out"
+		rm -f "$jobs/one-hang.out"
 		ranks_one one-hang "" threads 3 6 hang=1 &
-		wait_until grep -qs hangs "$work/one-hang.out"
+		wait_until grep -qs hangs "$jobs/one-hang.out"
 		sleep $((try * try)).5
-		kill -9 "$(sed -n 's/^hangs //p' "$work/one-hang.out")"
+		kill -9 "$(sed -n 's/^hangs //p' "$jobs/one-hang.out")"
 		wait
-		line=$(said one-hang)
+		line=$(job_said one-hang)
 		[[ $line == *"Rank 0 is in cuStreamSynchronize for "* ]] && break
 		echo "# try $try: $line"
 	done
@@ -200,10 +202,10 @@ t_ranks_one()
 	ok $? "a hang: which rank of the process did not come, and what it did" || echo "# $line"
 	# One thread for all ranks, in the default stream of each.
 	ranks_one group --gpu group 3 12
-	is "$(of group Count collectives_sum) $(of group 'Not Complete' collectives_sum) $("$cudatrace" report --format json ranks "$work/group" 2>/dev/null | jq -c 'map(.Rank)')" \
+	is "$(of group Count collectives_sum) $(of group 'Not Complete' collectives_sum) $("$cudatrace" report --format json ranks "$jobs/group" 2>/dev/null | jq -c 'map(.Rank)')" \
 		"12 0 [0,1,2]" "ncclCommInitAll: each all-reduce is one of three ranks"
-	"$cudatrace" export -f -o "$work/group.jsonl" "$work/group" 2>/dev/null
-	kernels=$(jq -s '[.[] | select(.name == "gpu_kernel" and .phase == "E" and (.kernel | startswith("nccl"))) | .duration_us * 1000] | add | round' "$work/group.jsonl")
+	"$cudatrace" export -f -o "$jobs/group.jsonl" "$jobs/group" 2>/dev/null
+	kernels=$(jq -s '[.[] | select(.name == "gpu_kernel" and .phase == "E" and (.kernel | startswith("nccl"))) | .duration_us * 1000] | add | round' "$jobs/group.jsonl")
 	parts=$(($(of group 'Waiting (ns)' collectives_sum) + $(of group 'Moving (ns)' collectives_sum)))
 	[ "$kernels" -gt 0 ] && [ $((kernels - parts)) -ge -2000 ] && [ $((kernels - parts)) -le 2000 ]
 	ok $? "... each rank has its own kernel ($parts of $kernels ns)"
@@ -213,13 +215,13 @@ t_ranks_one()
 t_ranks_many()
 {
 	ranks many 64 6 --gpu
-	is "$("$cudatrace" report --format json ranks "$work/many" 2>/dev/null | jq -c '[length, (map(.Rank) | unique | length)]')" "[64,64]" "64 ranks are recorded"
+	is "$("$cudatrace" report --format json ranks "$jobs/many" 2>/dev/null | jq -c '[length, (map(.Rank) | unique | length)]')" "[64,64]" "64 ranks are recorded"
 	is "$(of many Count collectives_sum) $(of many 'Not Complete' collectives_sum)" "6 0" "each collective is one of all of them"
 	[ -s build/html/template.html ] || { skip "ranks: this build has no page (npm was missing)"; return; }
-	"$cudatrace" export -f -o "$work/many.html" "$work/many" 2>/dev/null
-	is "$? $(grep -o '"ranks_left_out":[0-9]*' "$work/many.html") $(sed -n '/"job":{/,/"operations"/p' "$work/many.html" | grep -c '"rank":')" \
+	"$cudatrace" export -f -o "$jobs/many.html" "$jobs/many" 2>/dev/null
+	is "$? $(grep -o '"ranks_left_out":[0-9]*' "$jobs/many.html") $(sed -n '/"job":{/,/"operations"/p' "$jobs/many.html" | grep -c '"rank":')" \
 		'0 "ranks_left_out":0 64' "their page has all of them"
-	[ "$(stat -c %s "$work/many.html")" -lt 4000000 ]
+	[ "$(stat -c %s "$jobs/many.html")" -lt 4000000 ]
 	ok $? "... and is small"
 }
 
@@ -228,17 +230,17 @@ t_ranks_uncovered()
 {
 	local lib
 	for lib in libmpi.so.40 libnvshmem_host.so.3; do
-		${CC:-cc} -shared -o "$work/$lib" -x c /dev/null
+		${CC:-cc} -shared -o "$jobs/$lib" -x c /dev/null
 		ok $? "a $lib that does nothing"
 	done
-	LD_PRELOAD="$work/libmpi.so.40 $work/libnvshmem_host.so.3" ranks uncovered 2 6 ""
-	"$cudatrace" report ranks "$work/uncovered" 2>/dev/null | tr -s ' \n' ' ' |
+	LD_PRELOAD="$jobs/libmpi.so.40 $jobs/libnvshmem_host.so.3" ranks uncovered 2 6 ""
+	"$cudatrace" report ranks "$jobs/uncovered" 2>/dev/null | tr -s ' \n' ' ' |
 		grep -q 'libmpi.so.40 and libnvshmem_host.so.3 are mapped: what ranks exchange by them is not covered\.'
-	ok $? "report ranks says that what is exchanged by MPI and NVSHMEM is not covered" || "$cudatrace" report ranks "$work/uncovered"
-	"$cudatrace" report "$work/uncovered" 2>/dev/null | tr -s ' \n' ' ' | grep -q 'are mapped: what ranks exchange by them is not covered\.'
+	ok $? "report ranks says that what is exchanged by MPI and NVSHMEM is not covered" || "$cudatrace" report ranks "$jobs/uncovered"
+	"$cudatrace" report "$jobs/uncovered" 2>/dev/null | tr -s ' \n' ' ' | grep -q 'are mapped: what ranks exchange by them is not covered\.'
 	ok $? "... and so does the summary"
 	ranks covered 2 6 ""
-	"$cudatrace" report ranks "$work/covered" 2>/dev/null | grep -q 'is not covered'
+	"$cudatrace" report ranks "$jobs/covered" 2>/dev/null | grep -q 'is not covered'
 	is $? 1 "... but not where neither is mapped"
 }
 
@@ -246,13 +248,13 @@ t_ranks_uncovered()
 t_ranks_stuck()
 {
 	until_told=yes ranks stuck 3 6 "--stuck 0.5" hang=1
-	is "$(grep -c STUCK "$work/stuck.err")" 1 "record warns of a collective that waits for a rank, once" || cat "$work/stuck.err"
-	grep -qE '^cudatrace: STUCK: AllReduce 6 of communicator [0-9a-f]{4}: rank 1 has not called it [0-9.]+ m?s after rank [02]$' "$work/stuck.err"
-	ok $? "... by operation, number, communicator, and who has not called it" || cat "$work/stuck.err"
+	is "$(grep -c STUCK "$jobs/stuck.err")" 1 "record warns of a collective that waits for a rank, once" || cat "$jobs/stuck.err"
+	grep -qE '^cudatrace: STUCK: AllReduce 6 of communicator [0-9a-f]{4}: rank 1 has not called it [0-9.]+ m?s after rank [02]$' "$jobs/stuck.err"
+	ok $? "... by operation, number, communicator, and who has not called it" || cat "$jobs/stuck.err"
 	ranks unstuck 2 12 "--stuck 0.5"
-	is "$(grep -c STUCK "$work/unstuck.err")" 0 "a job in which all ranks come has no warning"
+	is "$(grep -c STUCK "$jobs/unstuck.err")" 0 "a job in which all ranks come has no warning"
 	ranks silent 3 6 "--stuck 0" hang=1
-	is "$(grep -c STUCK "$work/silent.err")" 0 "--stuck 0: nor has another one"
+	is "$(grep -c STUCK "$jobs/silent.err")" 0 "--stuck 0: nor has another one"
 }
 
 # Jobs of two GPUs that were recorded on a server (tests/data/README.md).
@@ -260,20 +262,20 @@ t_ranks_real()
 {
 	local line bytes
 	for name in sleep bandwidth hang; do
-		tar -xJf tests/data/ranks/$name.tar.xz -C "$work"
+		tar -xJf tests/data/ranks/$name.tar.xz -C "$jobs"
 	done
-	line=$(said sleep)
+	line=$(job_said sleep)
 	[[ $line == *"Rank 1 makes 1 other rank wait for 32.38 ms in each iteration (86.4 %): "*" in the application, the other "* ]]
 	ok $? "a rank that sleeps is named" || echo "# $line"
-	COLUMNS=200 "$cudatrace" explain "$work/sleep" 2>/dev/null | grep -A1 '^  rank 0 ' | grep -q 'limited by other ranks, which it waits for in collectives'
+	COLUMNS=200 "$cudatrace" explain "$jobs/sleep" 2>/dev/null | grep -A1 '^  rank 0 ' | grep -q 'limited by other ranks, which it waits for in collectives'
 	ok $? "the other one waits for it: its GPU does not work meanwhile"
-	COLUMNS=200 "$cudatrace" explain "$work/sleep" 2>/dev/null | grep -qE '^ +lines: [89][0-9] % before ranks_ddp.py:71 \(main\), .* \(of the [0-9]+ % that has a line'
+	COLUMNS=200 "$cudatrace" explain "$jobs/sleep" 2>/dev/null | grep -qE '^ +lines: [89][0-9] % before ranks_ddp.py:71 \(main\), .* \(of the [0-9]+ % that has a line'
 	ok $? "the line of the program that follows the sleep"
 	# The program makes 22 of each size, on both ranks.
 	for bytes in 1024 4096 16384 65536 262144 1048576 4194304 16777216 67108864 268435456; do
 		is "$(of bandwidth Count collectives_sum "\$c[\"Operation\"] == \"AllReduce\" && \$c[\"Size (bytes)\"] == $bytes")" 22 "all-reduces of $bytes bytes"
 	done
-	line=$(said hang)
+	line=$(job_said hang)
 	[[ $line == *"AllReduce 44 of communicator "*" was never complete: rank 1 did not call it. Rank 0 is in cuStreamSynchronize "* ]]
 	ok $? "a collective that one rank never calls" || echo "# $line"
 }
