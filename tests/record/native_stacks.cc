@@ -165,7 +165,7 @@ NOT_INLINE void once()
 	STAYS;
 }
 
-static const size_t stack_size = 256 << 10;
+static const size_t stack_size = 1 << 20;
 
 static char *stacks(size_t n)
 {
