@@ -278,15 +278,22 @@ t_stacks_startup()
 	local python version
 	read -r python version < <(stacks_pythons)
 	[ -n "$python" ] || { skip "lines of the startup" "no python3 with ctypes"; return; }
-	mkdir -p "$work/site-packages/slow"
+	mkdir -p "$work/site-packages/slow" "$work/site-packages/triton/compiler"
 	printf '%s\n' 'import time' 'time.sleep(0.5)' >"$work/site-packages/slow/__init__.py"
-	printf '%s\n' 'import sys' 'import slow' 'sys.argv[2:] = ["wait"]' 'exec(open("tests/record/stacks_lines.py").read())' >"$work/startup.py"
+	printf '%s\n' 'import time' 'def build():' '    time.sleep(0.2)' >"$work/site-packages/triton/compiler/__init__.py"
+	printf '%s\n' 'import sys' 'import slow' 'import os, threading, time, triton.compiler' 'triton.compiler.build()' \
+		'fifo = sys.argv[0] + ".fifo"' 'os.mkfifo(fifo)' 'def late():' '    time.sleep(0.3)' '    open(fifo, "wb").close()' \
+		'threading.Thread(target=late).start()' 'open(fifo, "rb").close()' 'os.unlink(fifo)' \
+		'sys.argv[2:] = ["wait"]' 'exec(open("tests/record/stacks_lines.py").read())' >"$work/startup.py"
 	PYTHONPATH=$work/site-packages ROUNDS=5 stacked startup "$python" "$work/startup.py" "$PWD/build/tests/sim/libcuda.so.1"
 	"$cudatrace" explain --format json "$work/startup" >"$work/startup.json"
 	stacks_found startup-application "$work/startup.json" | grep -q 'startup.py:2 (<module>) in slow sleeping'
 	ok $? "explain names the import that sleeps, and its package" || stacks_found startup-application "$work/startup.json"
-	jq -r '.findings[] | select(.Rule == "startup-application") | .Finding' "$work/startup.json" | grep -q 'by samples .*% sleeping'
+	jq -r '.findings[] | select(.Rule == "startup-application") | .Finding' "$work/startup.json" >"$work/startup.found"
+	grep -q 'by samples .*% sleeping' "$work/startup.found"
 	ok $? "and what the thread did before the first call"
+	grep -Eq 'libcuda: [0-9]+ % imports \([0-9]+ % slow[,)].*, [0-9]+ % waiting for files, [0-9]+ % compilation' "$work/startup.found"
+	ok $? "and divides it into imports by package, files and compilation" || cat "$work/startup.found"
 }
 
 t_stacks_sample_options()

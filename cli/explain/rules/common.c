@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analysis/stacks/hot.h"
+#include "analysis/stacks/startup.h"
 
 void *ct_rule_per_process(const struct ct_analysis *a, size_t size)
 {
@@ -37,5 +38,16 @@ const char *ct_rule_states(const struct ct_explain *x, enum ct_scope scope, char
 	ct_hot_states(costs, CT_STACK_PART(x->index, scope == CT_SCOPE_STEADY), scope == CT_SCOPE_STARTUP, states,
 		      sizeof(states));
 	snprintf(text, 256, "%s%s", *states ? "; by samples " : "", states);
+	return text;
+}
+
+const char *ct_rule_startup(struct ct_explain *x, char text[512])
+{
+	char parts[500];
+	int rc = ct_startup_text(ct_explain_state(x, &ct_stack_scopes_analyser), &x->trace->reg,
+				 CT_STACK_PART(x->index, false), parts, sizeof(parts));
+
+	x->error = x->error ? x->error : rc;
+	snprintf(text, 512, "%s%s", *parts ? ": " : "", parts);
 	return text;
 }

@@ -63,6 +63,9 @@ const char *ct_rule_profile(const struct ct_explain *x);
 /* "; by samples 62 % running, 38 % sleeping"; "" where no samples say it. */
 const char *ct_rule_states(const struct ct_explain *x, enum ct_scope scope, char text[256]);
 
+/* ": 62 % imports (41 % torch), 20 % waiting for files"; "" where no samples say it (analysis/stacks/startup.h). */
+const char *ct_rule_startup(struct ct_explain *x, char text[512]);
+
 /*
  * An array of states, one for each process of the phases: what a collector keeps.  Returned
  * by calloc(); NULL: no memory.

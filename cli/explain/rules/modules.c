@@ -70,15 +70,15 @@ void ct_rule_startup_application(struct ct_explain *x, const struct ct_rule *rul
 {
 	const struct ct_stage_span *s = &x->process->stages[0];
 	struct ct_finding *f;
-	char time[64], states[256];
+	char time[64], states[256], parts[512];
 
 	if (s->stage != CT_STAGE_STARTUP ||
 	    ct_rule_share(x, CT_SCOPE_STARTUP, s->end - s->begin) < rule->threshold)
 		return;
 	f = ct_explain_add(x, rule, CT_SCOPE_STARTUP, CT_SURE, s->end - s->begin,
-			   "The program runs for %s before its first call to libcuda%s.",
+			   "The program runs for %s before its first call to libcuda%s%s.",
 			   ct_explain_time(x, CT_SCOPE_STARTUP, s->end - s->begin, time),
-			   ct_rule_states(x, CT_SCOPE_STARTUP, states));
+			   ct_rule_startup(x, parts), ct_rule_states(x, CT_SCOPE_STARTUP, states));
 	ct_explain_advise(x, f, "This is the program's own time: imports, reading of files. %s", ct_rule_profile(x));
 }
 
