@@ -25,7 +25,7 @@ unset CUDATRACE_DIR CUDATRACE_TRACE CUDATRACE_SINK CUDATRACE_DEVICE CUDATRACE_PA
 unset CUDATRACE_TIME_QUERIES LD_PRELOAD
 NUMBER=0 FAILED=0
 # After so many seconds a program hangs: a busy machine takes none as long.
-HANG=600
+HANG=${CT_TEST_HANG:-600}
 
 # ok TEXT STATUS: one line of TAP; what a failed test said goes behind it.
 ok() {
