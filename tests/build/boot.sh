@@ -16,7 +16,6 @@ choose_parts "boot" "$@"
 work=$PWD/build/tests/boot
 rm -rf "$work"
 mkdir -p "$work"
-version=$(sed -n 's/^.define CT_VERSION.*"\(.*\)".*/\1/p' module/uapi/cudatrace.h)
 kernel=6.1
 
 # root_with_systemd: prints such a root of Debian 12, made once
@@ -51,20 +50,20 @@ installed()
 	root=$(root_with_systemd) || return
 	kdir=$(tests/qemu/kdir --kernel $kernel) && release=$(tests/qemu/kdir --release --kernel $kernel) || return
 	cp -a "$root" "$work/root"
-	mkdir -p "$work/dkms" "$work/root/work" "$work/root/lib/modules/$release" "$work/root/sys" "$work/root/run"
-	cp build/dist/cudatrace_"$version"_amd64.deb build/dist/cudatrace-dkms_"$version"_all.deb "$work/root/work" || return
+	mkdir -p "$work/dkms" "$work/root/opt" "$work/root/lib/modules/$release" "$work/root/sys" "$work/root/run"
+	cp build/dist/cudatrace_"$version"_amd64.deb build/dist/cudatrace-dkms_"$version"_all.deb "$work/root/opt" || return
 	unshare --mount --net sh -c 'mount --rbind /dev "$1/dev" && mount -t proc proc "$1/proc" && mount -t tmpfs tmpfs "$1/tmp" &&
-		chroot "$1" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C sh -ec "dpkg -i /work/*.deb; usermod -aG cudatrace member"' \
+		chroot "$1" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C sh -ec "dpkg -i /opt/*.deb; usermod -aG cudatrace member"' \
 		sh "$work/root" >"$work/dpkg.log" 2>&1 </dev/null || return
 	# The root has no compiler, so this machine's DKMS builds what the package put there.
 	dkms install cudatrace/"$version" --dkmstree "$work/dkms" --sourcetree "$work/root/usr/src" \
 		--installtree "$work/root/lib/modules" --no-depmod -k "$release" --kernelsourcedir "$kdir" >"$work/dkms.log" 2>&1 || return
 	touch "$work/root/lib/modules/$release"/modules.{order,builtin,builtin.modinfo}
 	depmod -b "$work/root" "$release"
-	rm -f "$work/root"/work/*.deb
+	rm -f "$work/root"/opt/*.deb
 	# As docs/install.md has it in "Load it at boot".
 	sed -i 's/^#cudatrace$/cudatrace/' "$work/root/etc/modules-load.d/cudatrace.conf"
-	cp build/tests/sim/libcuda.so.1 build/examples/inference "$work/root/work/"
+	cp build/tests/sim/libcuda.so.1 build/examples/inference "$work/root/opt/"
 }
 
 # What PID 1 starts before anything else, in that root, and then two users.
@@ -87,14 +86,14 @@ start()
 		echo "device: $(in_root stat -c '%U %G %a' /dev/cudatrace)"
 		as() { user=$1; shift; in_root setpriv --reuid=$user --regid=$user --init-groups "$@"; }
 		for user in member stranger; do
-			as $user sh -c 'LD_LIBRARY_PATH=/work cudatrace record -q -f -o /tmp/$1 -- /work/inference >/tmp/$1.out 2>/tmp/$1.err; echo "$1: $?"' sh $user
+			as $user sh -c 'LD_LIBRARY_PATH=/opt cudatrace record -q -f -o /tmp/$1 -- /opt/inference >/tmp/$1.out 2>/tmp/$1.err; echo "$1: $?"' sh $user
 			sed "s/^/$user said: /" $root/tmp/$user.err
 			echo "$user calls: $(in_root cudatrace report --format csv cuda_api_sum /tmp/$user 2>/dev/null | grep -c cuLaunchKernel)"
 		done
 		# Who reads what root has begun to record, while somebody runs a program.
 		in_root cudatrace session start >/dev/null
 		for user in member stranger; do
-			(while :; do as stranger env LD_LIBRARY_PATH=/work LD_PRELOAD=/usr/lib/cudatrace/libcudatrace.so /work/inference; done >/dev/null 2>&1) & runs=$!
+			(while :; do as stranger env LD_LIBRARY_PATH=/opt LD_PRELOAD=/usr/lib/cudatrace/libcudatrace.so /opt/inference; done >/dev/null 2>&1) & runs=$!
 			as $user timeout 20 cat /dev/cudatrace 2>&1 | head -n 3 | cut -c 1-100 | sed "s/^/$user reads: /"
 			kill $runs
 		done
@@ -121,7 +120,7 @@ t_boot()
 	is "$(sed -n 's/^stranger reads: //p' "$work/out")" "cat: /dev/cudatrace: Permission denied" "... and reads nothing" || cat "$work/out"
 }
 
-if [ "$(id -u)" = 0 ] && unshare --mount --net true 2>/dev/null; then
+if may_make_roots; then
 	run_parts
 else
 	skip "boot" "needs root, and the right to make namespaces"

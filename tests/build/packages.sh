@@ -16,7 +16,6 @@ choose_parts "portable tarball wheel deb image rpm" "$@"
 work=$PWD/build/tests/packages
 rm -rf "$work"
 mkdir -p "$work"
-version=$(sed -n 's/^.define CT_VERSION.*"\(.*\)".*/\1/p' module/uapi/cudatrace.h)
 tarball=build/dist/cudatrace-$version-linux-x86_64.tar.gz
 wheel=cudatrace-$version-py3-none-manylinux_2_31_x86_64.whl
 
@@ -251,7 +250,7 @@ t_rpm()
 	is "$(find "$root" -path "$root/rpm" -prune -o -type f -print)" "" "and takes all of them away"
 }
 
-if [ "$(id -u)" = 0 ] && unshare --mount --net true 2>/dev/null; then
+if may_make_roots; then
 	# What is told while they are made is no output of what is tested.
 	for release in bullseye bookworm trixie; do
 		root_of $release >/dev/null || ok 1 "a root of $release"

@@ -3,6 +3,11 @@
 #
 # Roots of Debian's releases, for what is installed in them.  Sourced.
 
+# Of the packages.
+version=$(sed -n 's/^.define CT_VERSION.*"\(.*\)".*/\1/p' module/uapi/cudatrace.h)
+
+may_make_roots() { [ "$(id -u)" = 0 ] && unshare --mount --net true 2>/dev/null; }
+
 # root_of RELEASE: prints a root of this release with Python and pip, made once
 root_of()
 (
