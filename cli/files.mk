@@ -36,7 +36,7 @@ ifneq ($(LIBSQLITE),)
 CLI_CPPFLAGS += -DCT_HAVE_SQLITE
 CLI_LIBS += $(LIBSQLITE) -lm -pthread
 else
-CLI_SRCS := $(filter-out $(filter-out %/missing.c,$(wildcard cli/export/sqlite/*.c)),$(CLI_SRCS))
+CLI_SRCS := $(filter-out $(filter-out %/sqlite_missing.c,$(wildcard cli/export/sqlite/*.c)),$(CLI_SRCS))
 CLI_LEFT_OUT += "export --format sqlite is left out: there is no sqlite3.h (apt-get install libsqlite3-dev)"
 endif
 

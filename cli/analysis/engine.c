@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ranks/summary.h"
+#include "ranks/rank_summary.h"
 
 #define ENGINE_KNOWN	(1ull << 63)	/* of a class: its bits were computed */
 #define ENGINE_PROCESS	(1ull << 62)	/* of a class: its records say something of their process */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/near.h"
-#include "trace/gpu/causes.h"
+#include "trace/gpu/gpu_causes.h"
 #include "trace/merge.h"
 
 #define SELECTION_DEPTH	4096u	/* open ranges of a track; those inside pass as the last of them */

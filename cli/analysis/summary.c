@@ -17,11 +17,11 @@
 #include "analysis/losses.h"
 #include "analysis/program/outliers.h"
 #include "analysis/program/figures.h"
-#include "analysis/program/machine.h"
+#include "analysis/program/summary_machine.h"
 #include "analysis/program/page.h"
 #include "analysis/program/top_lists.h"
 #include "analysis/ranks/job.h"
-#include "analysis/unseen.h"
+#include "analysis/unseen_processes.h"
 #include "analysis/verdict.h"
 #include "view/term.h"
 

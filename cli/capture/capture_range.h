@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "write/registry.h"
+#include "write/write_registry.h"
 
 struct ct_capture_range {
 	const char *text;		/* as it was asked for; NULL: there is none */

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "write/registry.h"
+#include "write/write_registry.h"
 
 struct ct_chosen {
 	const char *functions;		/* patterns with commas between them; NULL: all */

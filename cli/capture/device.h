@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "write/registry.h"
+#include "write/write_registry.h"
 #include "module/uapi/cudatrace.h"
 
 /* One CPU's ring, mapped, and the file that its packets go to. */

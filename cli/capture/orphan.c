@@ -8,7 +8,7 @@
 
 #include "capture/device.h"
 #include "capture/orphan.h"
-#include "write/registry.h"
+#include "write/write_registry.h"
 #include "write/state.h"
 #include "trace/directory.h"
 

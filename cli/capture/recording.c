@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "capture/finish.h"
-#include "capture/machine.h"
+#include "capture/capture_machine.h"
 #include "write/lost.h"
 #include "capture/recording.h"
 #include "capture/ring.h"

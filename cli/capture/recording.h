@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "capture/device.h"
-#include "write/registry.h"
+#include "write/write_registry.h"
 #include "write/state.h"
 
 struct ct_recording {

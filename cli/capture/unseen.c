@@ -13,7 +13,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "analysis/unseen.h"
+#include "analysis/unseen_processes.h"
 #include "base/clock.h"
 #include "base/proc.h"
 

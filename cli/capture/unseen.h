@@ -21,7 +21,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "write/registry.h"
+#include "write/write_registry.h"
 
 #define CT_UNSEEN_PROCESSES	256	/* looked at; more are not */
 

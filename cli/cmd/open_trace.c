@@ -20,7 +20,7 @@
 #include "pack/files.h"
 #include "pack/pack.h"
 #include "ranks/clocks.h"
-#include "ranks/summary.h"
+#include "ranks/rank_summary.h"
 #include "trace/directory.h"
 #include "trace/several.h"
 

@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/unseen.h"
+#include "analysis/unseen_processes.h"
 #include "attach/running.h"
 #include "cmd/cmd.h"
 #include "base/error.h"
 #include "capture/chosen.h"
-#include "capture/cut.h"
+#include "capture/capture_cut.h"
 #include "capture/launch.h"
-#include "capture/machine.h"
+#include "capture/capture_machine.h"
 #include "capture/orphan_save.h"
 #include "capture/ring.h"
 #include "capture/unseen.h"
@@ -29,7 +29,7 @@
 #include "capture/drain.h"
 #include "capture/flight.h"
 #include "capture/native/resolve.h"
-#include "capture/nvml/metrics.h"
+#include "capture/nvml/nvml_metrics.h"
 #include "capture/sample/sampler.h"
 #include "live/hang.h"
 #include "live/watch.h"

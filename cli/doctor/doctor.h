@@ -40,7 +40,7 @@ struct ct_doctor {
 	bool library;		/* libcudatrace.so was found */
 	char libcuda[4096];	/* path, "" if there is none */
 	char libcuda_version[64];
-	unsigned int options;	/* bits of the kernel options that are there (options.c) */
+	unsigned int options;	/* bits of the kernel options that are there (kernel_options.c) */
 	bool selftest;		/* --selftest */
 	bool selftest_failed;
 	unsigned int next_option;	/* index of the next to look at */

@@ -10,7 +10,7 @@
 #include <sys/utsname.h>
 
 #include "base/file.h"
-#include "base/symbols.h"
+#include "base/kernel_symbols.h"
 
 struct ct_check_result ct_check_kernel(struct ct_doctor *d)
 {

@@ -100,7 +100,7 @@ struct ct_rule {
 	const char *unit;		/* of the threshold, in words */
 	const char *reason;		/* why this threshold, why it matters */
 	const struct ct_analyser *collects;	/* what it needs beside the facts, or NULL */
-	void (*judge)(struct ct_explain *x, const struct ct_rule *rule);	/* NULL: see causes.h */
+	void (*judge)(struct ct_explain *x, const struct ct_rule *rule);	/* NULL: see finding_causes.h */
 	enum ct_cause_of cause;
 	unsigned int lines;		/* CT_COST_BIT()s: what lines of the program have of it; 0: none */
 };

@@ -6,9 +6,9 @@
 #include "explain/rules.h"
 
 #include "analysis/gpu/idle_causes.h"
-#include "analysis/gpu/metrics.h"
+#include "analysis/gpu/gpu_metrics.h"
 #include "analysis/ranks/job.h"
-#include "explain/rules/common.h"
+#include "explain/rules/rule_common.h"
 
 #define SHARE	"% of the steady state's wall time"
 #define LINES(cost)	CT_COST_BIT(CT_COST_##cost)

@@ -12,7 +12,7 @@
 #include "base/out.h"
 #include "export/json_details.h"
 #include "export/json_machine.h"
-#include "trace/gpu/causes.h"
+#include "trace/gpu/gpu_causes.h"
 #include "trace/merge.h"
 #include "trace/stacks/stacks.h"
 #include "trace/names.h"

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #include "capture/flight.h"
-#include "live/iterations.h"
+#include "live/live_iterations.h"
 
 struct ct_watch {
 	struct ct_flight *flight;

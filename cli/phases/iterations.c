@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "phases/again.h"
-#include "phases/cut.h"
+#include "phases/reread.h"
+#include "phases/pattern_iterations.h"
 #include "phases/ranges.h"
 
 #define ITERATIONS_THREADS	8u	/* of a process in which a pattern is looked for */

@@ -6,7 +6,7 @@
 #ifndef CT_CLI_PHASES_PROCESS_H
 #define CT_CLI_PHASES_PROCESS_H
 
-#include "phases/events.h"
+#include "phases/phase_records.h"
 #include "phases/phases.h"
 
 /* What one thread of the process did, as far as it was kept. */

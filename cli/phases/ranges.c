@@ -12,7 +12,7 @@
 
 #include "base/grow.h"
 #include "base/median.h"
-#include "phases/again.h"
+#include "phases/reread.h"
 
 #define RANGES_TIMES	3u	/* a text must come */
 #define RANGES_COVER	0.7	/* of the launches between the first and the last */

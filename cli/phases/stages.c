@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "phases/again.h"
+#include "phases/reread.h"
 #include "phases/iterations.h"
 
 #define STAGES_BULK	0.9	/* of the bytes to the GPU: the weights */

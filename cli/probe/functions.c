@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/symbols.h"
+#include "base/kernel_symbols.h"
 #include "probe/functions.h"
 
 static int functions_compare(const void *a, const void *b)

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-#include "base/symbols.h"
+#include "base/kernel_symbols.h"
 
 enum means { UNKNOWN, ABSENT, INLINED, BREAKPOINT, FTRACE, TRACEPOINT, MEANS };
 static const char *const means_word[MEANS] = { "-", "absent", "inlined", "breakpoint",

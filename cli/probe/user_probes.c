@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-#include "base/symbols.h"
+#include "base/kernel_symbols.h"
 #include "capture/device.h"
 
 /* Return: 0; 1: the module refused, with errno; a negative errno, with a line in @err. */

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/sum.h"
-#include "export/openmetrics/metrics.h"
+#include "export/openmetrics/metric_families.h"
 #include "live/follow.h"
 #include "live/live.h"
 #include "module/uapi/cudatrace.h"

@@ -25,7 +25,7 @@
 #define CT_CLI_SPANS_H
 
 #include "spans/tracks.h"
-#include "trace/gpu/causes.h"
+#include "trace/gpu/gpu_causes.h"
 #include "trace/merge.h"
 
 /* ---------------------------------------------------------------- events --- */

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/keyed.h"
-#include "trace/gpu/causes.h"
+#include "trace/gpu/gpu_causes.h"
 #include "trace/stacks/stacks.h"
 #include "trace/stream_cursor.h"
 

@@ -71,7 +71,7 @@ struct ct_trace {
 	/* Told how many records a packet has that was read; NULL: nobody asks. */
 	void (*progress)(void *arg, uint64_t records);
 	void *progress_arg;
-	/* It was made of summaries of traces and has no records: ranks/summary.h.  NULL: it has them. */
+	/* It was made of summaries of traces and has no records: ranks/rank_summary.h.  NULL: it has them. */
 	const struct ct_summaries *summaries;
 	void (*summaries_free)(struct ct_trace *t);
 };

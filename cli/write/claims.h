@@ -7,7 +7,7 @@
 #define CT_CLI_WRITE_CLAIMS_H
 
 #include "base/keyed.h"
-#include "write/registry.h"
+#include "write/write_registry.h"
 
 struct ct_claim {
 	uint64_t hash;

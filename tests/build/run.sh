@@ -34,6 +34,9 @@ t_tree()
 		is "$(tests/build/layers calls $tree)" "" "$tree: calls point downwards, without a circle"
 		is "$(tests/build/layers exports $tree)" "" "$tree: other folders use few names of each folder"
 	done
+	# So that a file can be told from all others in a backtrace, an #include and a message.
+	is "$(find cli -path cli/cmd -prune -o -name '*.[ch]' -print | sed 's|.*/||' | sort | uniq -d)" "" \
+		"cli: two files have one name only where a command of cli/cmd is named after its verb"
 	# The files of a suite are sourced by one shell, where the later one wins.
 	for tree in record cli export userlib; do
 		is "$(grep -hoE '^[a-z_0-9]+ ?\(\)' tests/$tree/*.sh | tr -d ' ' | sort | uniq -d)" "" "tests/$tree: no function is defined twice"

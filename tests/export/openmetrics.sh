@@ -144,7 +144,7 @@ t_openmetrics_prometheus()
 		promtool query instant "http://127.0.0.1:$prometheus_port" "${expr//\$__rate_interval/1m}" >/dev/null 2>"$work/query.err" || echo "$expr: $(cat "$work/query.err")"
 	done)" "" "... and answers each question of the dashboard"
 	is "$(jq -r '.. | .expr? // empty' packaging/grafana/cudatrace.json | grep -oE 'cudatrace_[a-z_]+' | sed 's/_\(total\|bucket\|count\|sum\)$//' | sort -u |
-		grep -vxF "$(sed -n 's/.*= { "\(cudatrace_[a-z_]*\)".*/\1/p' cli/export/openmetrics/metrics.c)")" "" "... which asks of metrics that there are"
+		grep -vxF "$(sed -n 's/.*= { "\(cudatrace_[a-z_]*\)".*/\1/p' cli/export/openmetrics/metric_families.c)")" "" "... which asks of metrics that there are"
 	kill $prometheus $metrics_pid
 	wait $prometheus $metrics_pid
 }

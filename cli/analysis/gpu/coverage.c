@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/gpu/causes.h"
+#include "trace/gpu/gpu_causes.h"
 #include "view/term.h"
 
 #define PROCESSES_MAX	16384u

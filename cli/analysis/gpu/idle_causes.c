@@ -12,7 +12,7 @@
 #include "analysis/threads/launching.h"
 #include "base/grow.h"
 #include "spans/work.h"
-#include "trace/gpu/causes.h"
+#include "trace/gpu/gpu_causes.h"
 
 #define DEVICES_MAX	16u	/* of a process, that a thread is charged for */
 #define CALLS_KEPT	16u	/* of a thread: a GPU with nothing to do begins the next of them soon */

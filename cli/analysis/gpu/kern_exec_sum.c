@@ -11,7 +11,7 @@
 #include "spans/work.h"
 #include "analysis/gpu/coverage.h"
 #include "group/histogram.h"
-#include "trace/gpu/causes.h"
+#include "trace/gpu/gpu_causes.h"
 
 #define GROUPS_MAX	16384u
 

@@ -16,7 +16,7 @@
 #include "base/grow.h"
 #include "group/histogram.h"
 #include "group/texts.h"
-#include "trace/gpu/causes.h"
+#include "trace/gpu/gpu_causes.h"
 
 #define CALLS_MAX	(1u << 18)	/* whose work is on its way; those beyond count as without work */
 #define DEPTH_MAX	1024u		/* open ranges of a thread */

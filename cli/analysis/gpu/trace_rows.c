@@ -3,7 +3,7 @@
 #include "analysis/gpu/trace_rows.h"
 
 #include "spans/work.h"
-#include "trace/gpu/causes.h"
+#include "trace/gpu/gpu_causes.h"
 #include "trace/names.h"
 
 enum { START, DURATION, CORRELATION, GRID_X, GRID_Y, GRID_Z, BLOCK_X, BLOCK_Y, BLOCK_Z, REGISTERS, STATIC, DYNAMIC,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/program/life.h"
+#include "analysis/program/process_ends.h"
 #include "base/grow.h"
 
 #define ROW(id, word)	[CT_MEMORY_##id] = word,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/program/life.h"
+#include "analysis/program/process_ends.h"
 #include "base/grow.h"
 
 /* The program that @pid runs now, or NULL. */

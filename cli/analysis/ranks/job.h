@@ -14,7 +14,7 @@
 #include "analysis/gpu/busy.h"
 #include "analysis/threads/accounting.h"
 #include "group/histogram.h"
-#include "ranks/summary.h"
+#include "ranks/rank_summary.h"
 
 /* What one rank has more of than the others, by which it comes late: X(ID). */
 enum ct_late {

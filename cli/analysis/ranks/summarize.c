@@ -12,7 +12,7 @@
 #include "analysis/ranks/job.h"
 #include "base/grow.h"
 #include "base/out.h"
-#include "ranks/summary.h"
+#include "ranks/rank_summary.h"
 
 #define CALL_BYTES	38u	/* of a call's line, about */
 #define STRIDE_MOST	(1u << 20)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Writing the summary of a trace: ranks/summary.h. */
+/* Writing the summary of a trace: ranks/rank_summary.h. */
 #ifndef CT_CLI_SUMMARIZE_H
 #define CT_CLI_SUMMARIZE_H
 

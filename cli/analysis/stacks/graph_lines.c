@@ -7,7 +7,7 @@
 #include "analysis/stacks/costs.h"
 #include "analysis/stacks/graphs.h"
 #include "analysis/stacks/hot.h"
-#include "analysis/stacks/source.h"
+#include "analysis/stacks/source_text.h"
 
 struct graph_lines {
 	struct ct_sources sources;

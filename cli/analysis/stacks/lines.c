@@ -12,7 +12,7 @@
 #include "analysis/stacks/costs.h"
 #include "analysis/stacks/folds.h"
 #include "analysis/stacks/hot.h"
-#include "analysis/stacks/source.h"
+#include "analysis/stacks/source_text.h"
 #include "base/grow.h"
 #include "view/term.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/grow.h"
 #include "capture/native/dwarf.h"
-#include "capture/native/symbols.h"
+#include "capture/native/elf_symbols.h"
 #include "trace/names.h"
 #include "trace/registry.h"
 #include "write/claims.h"

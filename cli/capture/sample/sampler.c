@@ -23,7 +23,7 @@
 #include "base/grow.h"
 #include "base/thread.h"
 #include "capture/sample/python.h"
-#include "capture/sample/state.h"
+#include "capture/sample/sample_state.h"
 #include "write/state.h"
 #include "write/claims.h"
 

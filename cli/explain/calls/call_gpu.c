@@ -12,7 +12,7 @@
 #include "analysis/stacks/graphs.h"
 #include "analysis/stacks/hot.h"
 #include "explain/calls/call_detail.h"
-#include "trace/gpu/causes.h"
+#include "trace/gpu/gpu_causes.h"
 
 #define GPU_KEPT	20u	/* records of a call: the first of a launch, the last of a synchronisation */
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "analysis/stacks/folds.h"
-#include "analysis/stacks/source.h"
+#include "analysis/stacks/source_text.h"
 #include "explain/calls/call_detail.h"
 #include "explain/calls/call_nodes.h"
 #include "explain/calls/call_tables.h"

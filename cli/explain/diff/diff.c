@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/gpu/metrics.h"
-#include "explain/diff/clocks.h"
+#include "analysis/gpu/gpu_metrics.h"
+#include "explain/diff/diff_clocks.h"
 #include "explain/diff/machines.h"
-#include "explain/diff/processes.h"
-#include "explain/diff/ranks.h"
-#include "ranks/summary.h"
+#include "explain/diff/diff_processes.h"
+#include "explain/diff/diff_ranks.h"
+#include "ranks/rank_summary.h"
 
 struct diff {
 	struct ct_diff_pair pair;

@@ -12,7 +12,7 @@
 
 #include "base/grow.h"
 #include "spans/work.h"
-#include "trace/gpu/causes.h"
+#include "trace/gpu/gpu_causes.h"
 #include "analysis/memory/memory.h"
 #include "analysis/stacks/hot.h"
 #include "explain/calls/call_detail.h"

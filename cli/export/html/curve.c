@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
-#include "export/html/source.h"
+#include "export/html/html_source.h"
 
 /* Half as many: two pairs become one. */
 static void curve_thin(struct ct_html_curve *c)

@@ -5,10 +5,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/gpu/metrics.h"
+#include "analysis/gpu/gpu_metrics.h"
 #include "export/html/curve.h"
 #include "export/html/json.h"
-#include "export/slices/metrics.h"
+#include "export/slices/slice_metrics.h"
 
 #define GPUS_SHOWN	16u	/* GPUs */
 

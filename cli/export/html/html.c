@@ -11,12 +11,12 @@
 #include <unistd.h>
 
 #include "analysis/reports.h"
-#include "export/html/columns.h"
-#include "export/html/fields.h"
+#include "export/html/html_columns.h"
+#include "export/html/html_fields.h"
 #include "export/html/json.h"
-#include "export/html/lines.h"
+#include "export/html/html_lines.h"
 #include "export/html/gpus.h"
-#include "export/html/memory.h"
+#include "export/html/html_memory.h"
 #include "export/html/manifest.h"
 #include "export/html/tables.h"
 #include "export/html/template.h"

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "export/html/tracks.h"
+#include "export/html/html_tracks.h"
 
 /* What is in a bin at one depth. */
 struct ct_html_cell {

@@ -11,7 +11,7 @@
 #include "analysis/gpu/coverage.h"
 #include "analysis/program/outliers.h"
 #include "explain/findings.h"
-#include "export/html/job.h"
+#include "export/html/html_job.h"
 #include "export/html/json.h"
 #include "table/short_name.h"
 #include "trace/about/machine.h"

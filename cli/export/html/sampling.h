@@ -4,7 +4,7 @@
 #define CT_CLI_HTML_SAMPLING_H
 
 #include "base/keyed.h"
-#include "export/html/source.h"
+#include "export/html/html_source.h"
 
 #define CT_HTML_KEPT	1200000u	/* records, unless CUDATRACE_HTML_RECORDS says otherwise */
 

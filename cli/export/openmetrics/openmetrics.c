@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "export/openmetrics/metrics.h"
+#include "export/openmetrics/metric_families.h"
 #include "trace/merge.h"
 
 int ct_openmetrics_export(const struct ct_export *x, struct ct_error *err)

@@ -7,7 +7,7 @@
 #define CT_CLI_PARQUET_DAYS_H
 
 #include "base/error.h"
-#include "export/parquet/file.h"
+#include "export/parquet/parquet_file.h"
 #include "trace/registry.h"
 
 #define CT_DAY_NS	86400000000000ull

@@ -10,9 +10,9 @@
 #include "decode/nv_decode.h"
 #include "export/fields.h"
 #include "export/perfetto/callstacks.h"
-#include "export/perfetto/job.h"
+#include "export/perfetto/perfetto_job.h"
 #include "export/perfetto/packets.h"
-#include "export/perfetto/tracks.h"
+#include "export/perfetto/perfetto_tracks.h"
 #include "export/slices/slices.h"
 
 /* Fields of TrackEvent and DebugAnnotation. */

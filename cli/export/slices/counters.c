@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "analysis/program/life.h"
+#include "analysis/program/process_ends.h"
 
 const char *const ct_counter_name[CT_COUNTER_COUNT] = {
 	[CT_COUNTER_MEMORY] = "device memory",

@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/program/life.h"
-#include "trace/gpu/causes.h"
+#include "analysis/program/process_ends.h"
+#include "trace/gpu/gpu_causes.h"
 
 #define PROCESSES_MAX	16384u
 #define JOINS_MAX	(1u << 18)

@@ -12,7 +12,7 @@
 #include "spans/work.h"
 #include "analysis/memory/memory.h"
 #include "table/short_name.h"
-#include "trace/gpu/causes.h"
+#include "trace/gpu/gpu_causes.h"
 
 struct slices_process {
 	uint64_t pid;

@@ -17,8 +17,8 @@
 #define CT_CLI_SLICES_H
 
 #include "export/slices/counters.h"
-#include "export/slices/metrics.h"
-#include "export/slices/tracks.h"
+#include "export/slices/slice_metrics.h"
+#include "export/slices/slice_tracks.h"
 #include "trace/names.h"
 
 struct ct_slice {

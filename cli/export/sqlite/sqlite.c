@@ -7,7 +7,7 @@
 
 #include "export/sqlite/analysis.h"
 #include "export/sqlite/meta.h"
-#include "export/sqlite/records.h"
+#include "export/sqlite/sqlite_records.h"
 #include "export/sqlite/schema.h"
 #include "export/sqlite/views.h"
 

@@ -6,7 +6,7 @@
 #ifndef CT_CLI_SQLITE_VIEWS_H
 #define CT_CLI_SQLITE_VIEWS_H
 
-#include "export/sqlite/records.h"
+#include "export/sqlite/sqlite_records.h"
 
 /* Makes the views; @s: what the pass over the records found.  0 or a negative errno. */
 int ct_views_create(struct ct_db *db, const struct ct_records *s);

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What rules share; see rule_common.h. */
+#include "explain/rules/rule_common.h"
+
+#include <stdlib.h>
+
+#include "analysis/stacks/hot.h"
+#include "analysis/stacks/startup.h"
+
+void *ct_rule_per_process(const struct ct_analysis *a, size_t size)
+{
+	return calloc(a->phases->processes_count + 1, size);
+}
+
+int ct_rule_process(const struct ct_analysis *a, const struct ct_trace_event *e, enum ct_scope *scope,
+		    int64_t *iteration)
+{
+	const struct ct_process_phases *p = ct_phases_process(a->phases, e->track->pid, e->begin);
+
+	if (!p || !e->track->tid)
+		return -1;
+	*scope = ct_scope_of(p, e->begin, iteration);
+	return *scope == CT_SCOPE_COUNT ? -1 : p - a->phases->processes;
+}
+
+const char *ct_rule_profile(const struct ct_explain *x)
+{
+	if (ct_stacks_recorded(x->trace))
+		return "'cudatrace report lines' shows which lines of the program it is.";
+	return "Record with 'cudatrace record --stacks': then 'cudatrace report lines' shows which lines of a Python program it is.";
+}
+
+const char *ct_rule_states(const struct ct_explain *x, enum ct_scope scope, char text[256])
+{
+	const struct ct_stack_costs *costs = ct_explain_state(x, &ct_stack_scopes_analyser);
+	char states[230];
+
+	ct_hot_states(costs, CT_STACK_PART(x->index, scope == CT_SCOPE_STEADY), scope == CT_SCOPE_STARTUP, states,
+		      sizeof(states));
+	snprintf(text, 256, "%s%s", *states ? "; by samples " : "", states);
+	return text;
+}
+
+const char *ct_rule_startup(struct ct_explain *x, char text[512])
+{
+	char parts[500];
+	int rc = ct_startup_text(ct_explain_state(x, &ct_stack_scopes_analyser), &x->trace->reg,
+				 CT_STACK_PART(x->index, false), parts, sizeof(parts));
+
+	x->error = x->error ? x->error : rc;
+	snprintf(text, 512, "%s%s", *parts ? ": " : "", parts);
+	return text;
+}

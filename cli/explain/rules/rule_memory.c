@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Rules on memory: allocations in the steady state, and device memory that only grows. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/keyed.h"
+#include "explain/rules/rule_common.h"
+#include "view/term.h"
+
+/* Calls that did not fail, as ct_rule_calls(). */
+static uint64_t memory_rate(const struct ct_explain *x, const struct ct_fact *fact)
+{
+	return ct_explain_countable(x, fact->count - fact->failed, fact->in_iterations - fact->failed_in_iterations);
+}
+
+void ct_rule_allocations(struct ct_explain *x, const struct ct_rule *rule)
+{
+	const struct ct_scope_facts *facts = ct_rule_facts(x, CT_SCOPE_STEADY);
+	uint64_t allocs = 0, frees = 0, allocs_rate = 0, frees_rate = 0, ns = facts->memory.total, iterations = 0;
+	const struct ct_fact *most = NULL;
+	struct ct_finding *f;
+	char time[64], a[CT_TERM_TEXT], b[CT_TERM_TEXT];
+
+	for (unsigned int i = 0; i < facts->count; i++) {
+		const struct ct_fact *fact = &facts->list[i];
+
+		/* Those that failed are the business of the rule on errors. */
+		if (!ct_class_is(fact->class, CT_IS_ALLOC | CT_IS_FREE) || fact->failed == fact->count)
+			continue;
+		if (ct_class_is(fact->class, CT_IS_ALLOC)) {
+			allocs += fact->count - fact->failed;
+			allocs_rate += memory_rate(x, fact);
+		} else {
+			frees += fact->count - fact->failed;
+			frees_rate += memory_rate(x, fact);
+		}
+		if (fact->iterations > iterations)
+			iterations = fact->iterations;
+		if (!most || fact->total > most->total)
+			most = fact;
+	}
+	if (!most || allocs + frees < 4 || iterations * 2 < x->iterations ||
+	    ct_rule_share(x, CT_SCOPE_STEADY, ns) < rule->threshold)
+		return;
+	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, ns,
+			   "%s allocation%s and %s free%s %s take %s, mostly in %s.",
+			   ct_explain_rate(x, allocs_rate, a), ct_explain_rate_s(x, allocs_rate),
+			   ct_explain_rate(x, frees_rate, b), ct_explain_rate_s(x, frees_rate), ct_explain_per(x),
+			   ct_explain_time(x, CT_SCOPE_STEADY, ns, time), most->class->name);
+	ct_explain_advise(x, f, "Allocate before the loop and use the memory again, or use a pool "
+			  "(cuMemAllocAsync, a caching allocator): a free also waits for the GPU.");
+	ct_explain_show(f, &most->longest);
+	ct_explain_show(f, &most->first);
+}
+
+/* ------------------------------------------------------------------ growth --- */
+
+#define GROWTH_PARTS	8	/* of the steady state, at whose ends memory is compared */
+#define GROWTH_LEAST	(1ull << 20)
+#define GROWTH_LIVE	(1u << 20)	/* blocks that are kept */
+
+struct growth_block {
+	uint64_t address, bytes;
+};
+
+struct growth {
+	CT_KEYED(struct growth_block) live;
+	uint64_t bytes;			/* of device memory, now */
+	uint64_t at[GROWTH_PARTS + 1];
+	bool     known[GROWTH_PARTS + 1];
+	uint64_t allocs, frees;		/* in the steady state */
+	struct ct_evidence largest;
+	uint64_t largest_bytes;
+	bool unknown;			/* more blocks than are kept */
+};
+
+static bool growth_wants(const struct ct_class *class)
+{
+	return ct_class_is(class, CT_IS_ALLOC | CT_IS_FREE) && !strstr(class->name, "Host");
+}
+
+static int growth_begin(struct ct_analysis *a)
+{
+	*(struct growth **)a->state = ct_rule_per_process(a, sizeof(struct growth));
+	return *(struct growth **)a->state ? 0 : -ENOMEM;
+}
+
+/* Notes the memory at the ends of parts of the steady state that lie before @now. */
+static void growth_note(struct growth *g, const struct ct_process_phases *p, uint64_t now)
+{
+	uint64_t begin, end;
+
+	ct_scope_span(p, CT_SCOPE_STEADY, &begin, &end);
+	for (unsigned int i = 0; i <= GROWTH_PARTS && end > begin; i++)
+		if (!g->known[i] && begin + (end - begin) / GROWTH_PARTS * i <= now) {
+			g->at[i] = g->bytes;
+			g->known[i] = true;
+		}
+}
+
+static int growth_event(struct ct_analysis *a, const struct ct_trace_event *e)
+{
+	const struct ct_process_phases *p = ct_phases_process(a->phases, e->track->pid, e->begin);
+	struct growth_block *block;
+	uint64_t address, size;
+	struct growth *g;
+	int64_t iteration;
+	bool steady;
+
+	if (!p || e->failed)
+		return 0;
+	g = &(*(struct growth **)a->state)[p - a->phases->processes];
+	growth_note(g, p, e->begin);
+	address = ct_record_allocation(e->record);
+	steady = ct_scope_of(p, e->begin, &iteration) == CT_SCOPE_STEADY;
+	if (!address)
+		return 0;
+	if (ct_class_is(e->class, CT_IS_FREE)) {
+		block = ct_keyed_get(&g->live, address);
+		if (!block)
+			return 0;
+		g->bytes -= block->bytes;
+		g->frees += steady;
+		ct_keyed_remove(&g->live, block);
+		return 0;
+	}
+	if (g->live.count >= GROWTH_LIVE) {
+		g->unknown = true;
+		return 0;
+	}
+	size = ct_record_quick(e->record, CT_QUICK_SIZE);
+	block = ct_keyed_put(&g->live, address);
+	if (!block)
+		return -ENOMEM;
+	g->bytes += size - block->bytes;	/* the same address again: its free was not seen */
+	block->bytes = size;
+	g->allocs += steady;
+	if (steady && size >= g->largest_bytes) {
+		g->largest_bytes = size;
+		ct_evidence_set(&g->largest, e);
+	}
+	return 0;
+}
+
+static int growth_end(struct ct_analysis *a)
+{
+	for (unsigned int i = 0; i < a->phases->processes_count; i++)
+		growth_note(&(*(struct growth **)a->state)[i], &a->phases->processes[i], UINT64_MAX);
+	return 0;
+}
+
+static void growth_free(struct ct_analysis *a)
+{
+	struct growth *all = *(struct growth **)a->state;
+
+	for (unsigned int i = 0; all && i < a->phases->processes_count; i++)
+		ct_keyed_free(&all[i].live);
+	free(all);
+}
+
+const struct ct_analyser ct_growth_analyser = {
+	.on = CT_ON_END | CT_ON_INSTANT,
+	.wants = growth_wants,
+	.phases = true,
+	.state_size = sizeof(struct growth *),
+	.begin = growth_begin,
+	.event = growth_event,
+	.end = growth_end,
+	.free = growth_free,
+};
+
+void ct_rule_growth(struct ct_explain *x, const struct ct_rule *rule)
+{
+	const struct growth *g = &(*(struct growth **)ct_explain_state(x, &ct_growth_analyser))[x->index];
+	char grown[CT_TERM_TEXT], from[CT_TERM_TEXT], to[CT_TERM_TEXT], each[CT_TERM_TEXT], n[CT_TERM_TEXT],
+	     m[CT_TERM_TEXT];
+	uint64_t first = g->at[1], last = g->at[GROWTH_PARTS], begin = g->at[0] < first ? g->at[0] : first;
+	char rate[CT_TERM_TEXT + 16] = "";
+	unsigned int steps = 0;
+	struct ct_coverage covered;
+	struct ct_finding *f;
+
+	/* The first part may still fill caches. */
+	for (unsigned int i = 2; i <= GROWTH_PARTS; i++)
+		steps += g->known[i] && g->at[i] > g->at[i - 1];
+	if (g->unknown)
+		ct_explain_unseen(x, "it held more than %s blocks of device memory at a time; whether that grows is not known.",
+				  ct_term_count(n, GROWTH_LIVE));
+	if (g->unknown || last < first || last - first < GROWTH_LEAST || steps < GROWTH_PARTS - 2 ||
+	    100.0 * (last - first) / (first ? first : 1) < rule->threshold)
+		return;
+	ct_phases_coverage(x->process, &covered);
+	if (x->process->iterations_count && covered.steady)	/* as if it grew evenly */
+		snprintf(rate, sizeof(rate), ", %s an iteration",
+			 ct_term_bytes(each, (double)(last - begin) * covered.covered / covered.steady / x->iterations));
+	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_LIKELY, 0,
+			   "Device memory grows by %s during the %s, from %s to %s%s: %s allocation%s, "
+			   "%s free%s.", ct_term_bytes(grown, last - begin), ct_explain_main(x), ct_term_bytes(from, begin),
+			   ct_term_bytes(to, last), rate, ct_term_count(n, g->allocs), ct_explain_s(g->allocs),
+			   ct_term_count(m, g->frees), ct_explain_s(g->frees));
+	ct_explain_advise(x, f, "Free what an iteration no longer needs; 'cudatrace report memory' lists what was never "
+			  "freed, by function and size.");
+	ct_explain_show(f, &g->largest);
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A rule on synchronisations.  A wait is no loss by itself: the GPU works meanwhile.  What is
+ * lost is the time after it, until the GPU has work again.
+ */
+#include "analysis/gpu/idle_causes.h"
+#include "explain/rules/rule_common.h"
+#include "view/term.h"
+
+#define SYNC_TIMES	4		/* fewer are no habit */
+
+/* By its records: the GPU of the process that was idle longest after synchronisations. */
+static uint64_t sync_measured(const struct ct_explain *x)
+{
+	const struct ct_gpu_idle *gpu = ct_explain_state(x, &ct_gpu_idle_analyser);
+	uint64_t most = 0;
+
+	for (unsigned int i = 0; i < gpu->devices_count; i++) {
+		const struct ct_gpu_idle_device *d = gpu->devices[i];
+		uint64_t ns = d->after_sync[CT_STAGE_STEADY] + d->after_sync[CT_STAGE_EXECUTION];
+
+		if (d->process == (int)x->index && ns > most)
+			most = ns;
+	}
+	return most;
+}
+
+/*
+ * A program that waits for older work, while more is queued, leaves nothing to do only before its loop and after it.  Where it
+ * is each iteration that does, it is every second of them at least, or every third synchronisation.
+ */
+static bool sync_leaves_nothing(const struct ct_explain *x, uint64_t syncs)
+{
+	uint64_t times = x->idle->begun[CT_STAGE_STEADY] + x->idle->begun[CT_STAGE_EXECUTION];
+
+	if (times < SYNC_TIMES)
+		return false;
+	return x->process->iterations_count ? times * 2 >= x->iterations : times * 3 >= syncs;
+}
+
+void ct_rule_sync(struct ct_explain *x, const struct ct_rule *rule)
+{
+	const struct ct_scope_facts *facts = ct_rule_facts(x, CT_SCOPE_STEADY);
+	const struct ct_fact *most = NULL;
+	uint64_t syncs = 0, launches = 0, transfers = 0, each, rate = 0, idle, most_idle, other, wait, cost;
+	struct ct_finding *f;
+	char time[64], until[64], least[128] = "", n[CT_TERM_TEXT], waits[64], most_gain[128] = "";
+
+	for (unsigned int i = 0; i < facts->count; i++) {
+		const struct ct_fact *fact = &facts->list[i];
+
+		launches += ct_class_is(fact->class, CT_IS_LAUNCH) ? fact->count : 0;
+		transfers += ct_class_is(fact->class, CT_IS_TRANSFER) ? fact->count : 0;
+		if (!ct_class_is(fact->class, CT_IS_WAIT))
+			continue;
+		syncs += fact->count;
+		rate += ct_rule_calls(x, fact);
+		if (!most || fact->count > most->count)
+			most = fact;
+	}
+	idle = x->idle->stages[CT_STAGE_STEADY] + x->idle->stages[CT_STAGE_EXECUTION];
+	/* Until the next submission returned, its work may not have begun. */
+	most_idle = idle + x->idle->submitting_ns[CT_STAGE_STEADY] +
+		    x->idle->submitting_ns[CT_STAGE_EXECUTION];
+	/* What calls of other kinds took is their rules' business. */
+	other = ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_CALLS + CT_CAT_MEMORY) +
+		ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_CALLS + CT_CAT_MODULE) +
+		ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_CALLS + CT_CAT_TRANSFER) +
+		ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_DRIVER);
+	most_idle = most_idle > other ? most_idle - other : 0;
+	idle = idle > other ? idle - other : 0;
+	if (x->idle_measured)
+		most_idle = sync_measured(x);
+	/* A host that never waits still does its own work: no more than it waits can be gained. */
+	wait = ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_WAIT);
+	cost = most_idle < wait ? most_idle : wait;
+	if (!x->idle_measured && !sync_leaves_nothing(x, syncs))
+		return;
+	if (!most || rate * 10 < x->iterations * 9 || syncs < SYNC_TIMES ||
+	    ct_rule_share(x, CT_SCOPE_STEADY, cost) < rule->threshold)
+		return;
+	if (!x->idle_measured && ct_rule_share(x, CT_SCOPE_STEADY, idle) >= 0.05)
+		snprintf(least, sizeof(least), "at least %s from their end to the next submission, ", ct_explain_time(x, CT_SCOPE_STEADY, idle, time));
+	if (cost < most_idle)
+		snprintf(most_gain, sizeof(most_gain), "; the host waits for %s, and can gain no more",
+			 ct_explain_time(x, CT_SCOPE_STEADY, wait, waits));
+	/* A program without launches copies and sets. */
+	each = launches ? launches : transfers;
+	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, x->idle_measured ? CT_SURE : CT_LIKELY, cost,
+			   "%s synchronisation%s %s (one for %.0f %s), most by %s: without copies, allocations "
+			   "and module loading, the GPU has nothing to do for %s%s%s%s.",
+			   ct_explain_rate(x, rate, n), ct_explain_rate_s(x, rate), ct_explain_per(x),
+			   (double)each / syncs, !launches ? "copies or sets" : (each + syncs / 2) / syncs == 1 ? "launch" : "launches",
+			   most->class->name, least, ct_explain_time(x, CT_SCOPE_STEADY, most_idle, until),
+			   x->idle_measured ? " after them (measured on the GPU)" : " until the next submission returned",
+			   most_gain);
+	/* Each wait also lasts until the thread is told that the GPU is done: that goes, too. */
+	f->estimate = !x->idle_measured && cost == most_idle;
+	f->at_most = !f->estimate;
+	f->least = x->idle_measured ? 0 : idle < cost ? idle : cost;
+	ct_explain_advise(x, f, "Synchronise less often: read results back once for several steps (.item(), .cpu() "
+			  "and print of a tensor synchronise), let the GPU wait by events (cuStreamWaitEvent) "
+			  "instead of the host.");
+	f->remedy = CT_REMEDY_SYNC;
+	ct_explain_show(f, &most->longest);
+}

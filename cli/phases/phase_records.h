@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the stages and iterations are made from: the few records of a trace that matter, 16
+ * bytes each, sorted by thread.  There are at most CT_HAPPENINGS_MAX of them, however long the
+ * trace is; of a thread that has more the first ones are kept, and the rest is read again.
+ */
+#ifndef CT_CLI_PHASE_RECORDS_H
+#define CT_CLI_PHASE_RECORDS_H
+
+#include "base/keyed.h"
+#include "trace/reader.h"
+
+#define CT_HAPPENINGS_MAX	(2u << 20)
+#define CT_RANGE_TEXTS		4096u	/* different texts whose words are kept */
+
+enum ct_happening_kind {
+	CT_HAP_NONE,
+	CT_HAP_CALL,		/* the first call to libcuda */
+	CT_HAP_CONTEXT,		/* a context is made */
+	CT_HAP_MODULE,		/* code is loaded */
+	CT_HAP_ALLOC,
+	CT_HAP_SET,		/* memory of the GPU is set */
+	CT_HAP_COPY,		/* sig: bytes; flags: CT_COPY_* */
+	CT_HAP_WAIT,		/* sig: class id */
+	CT_HAP_LAUNCH,		/* sig: 20 bits of name and block, 12 bits of grid */
+	CT_HAP_GRAPH,		/* sig: 20 bits that mean any graph, 12 bits of the handle */
+	CT_HAP_PUSH,		/* sig: hash of the text, digits apart */
+	CT_HAP_POP,
+	CT_HAP_MARK,		/* sig as of a push */
+};
+
+#define CT_COPY_DIRECTION	0xfu	/* enum ct_direction, 0xf: a larger one */
+#define CT_COPY_BLOCKING	0x10u
+#define CT_HAP_COARSE		0x400u	/* duration is in units of 1,024 ns */
+
+struct ct_happening {
+	uint64_t at : 48;	/* its begin, ns after the trace's begin */
+	uint64_t kind : 5;
+	uint64_t flags : 11;
+	uint32_t sig;
+	uint32_t duration;
+};
+
+static inline uint64_t ct_happening_end(const struct ct_happening *h)
+{
+	return h->at + ((uint64_t)h->duration << (h->flags & CT_HAP_COARSE ? 10 : 0));
+}
+
+static inline bool ct_happening_launch(const struct ct_happening *h)
+{
+	return h->kind == CT_HAP_LAUNCH || h->kind == CT_HAP_GRAPH;
+}
+
+/* It gives the GPU work: its class is of CT_IS_WORK. */
+static inline bool ct_happening_work(const struct ct_happening *h)
+{
+	return ct_happening_launch(h) || h->kind == CT_HAP_COPY || h->kind == CT_HAP_SET;
+}
+
+/* The thread waited for the GPU. */
+static inline bool ct_happening_wait(const struct ct_happening *h)
+{
+	return h->kind == CT_HAP_WAIT || (h->kind == CT_HAP_COPY && h->flags & CT_COPY_BLOCKING);
+}
+
+static inline bool ct_happening_to_gpu(const struct ct_happening *h)
+{
+	return h->kind == CT_HAP_COPY && (h->flags & CT_COPY_DIRECTION) == CT_DIR_H2D;
+}
+
+struct ct_phase_thread {
+	uint32_t pid, tid;
+	struct ct_happening *list;	/* in the order of their begins */
+	uint32_t count, capacity;
+	uint32_t firsts;	/* contexts, modules and allocations kept since an image began */
+	uint32_t images;	/* of its process, when .firsts was counted */
+	uint32_t stream;	/* the last one that it was seen in */
+	uint64_t first_call;	/* of this image: ns after the begin */
+	uint32_t first_call_at;	/* its index in the list */
+	uint64_t last_end;	/* of a launch, copy, set or wait */
+	uint64_t last_use;	/* a context, code or memory: the end of the last call for it */
+	uint64_t kept_until;	/* what began before is complete */
+	bool     partial;	/* it has more, which were not kept */
+	uint32_t launches_more, works_more;	/* among these: launches; whatever gives the GPU work */
+	bool     in_cpu_streams;
+};
+
+/* A process record: a process or a new image of one begins. */
+struct ct_phase_birth {
+	uint32_t pid;
+	bool     own;		/* the process wrote it itself, which it does once */
+	bool     command;	/* it is the command that was recorded */
+	uint64_t at, text;	/* ns after the begin; a hash of its command and parent */
+};
+
+/* A process was seen from .first to .last. */
+struct ct_phase_span {
+	uint32_t pid;
+	uint64_t first, last;
+};
+
+/* The GPU worked for a process between .first and .last, by its records: a trace may have them of calls that it lacks. */
+struct ct_phase_gpu {
+	uint64_t pid;
+	uint64_t first, last;		/* ns after the begin */
+};
+
+struct ct_phase_index {
+	uint64_t key;
+	uint32_t index;			/* + 1, or a number */
+};
+
+struct ct_phase_text {
+	uint64_t hash;
+	char *text;
+};
+
+struct ct_happenings {
+	const struct ct_trace *trace;
+	uint8_t *kinds;			/* by class id */
+	struct ct_phase_thread *threads;
+	uint32_t threads_count, threads_capacity;
+	CT_KEYED(struct ct_phase_index) thread_of;	/* by pid and tid */
+	struct ct_phase_birth *births;
+	uint32_t births_count, births_capacity;
+	struct ct_phase_span *spans;
+	uint32_t spans_count, spans_capacity;
+	CT_KEYED(struct ct_phase_gpu) gpu;
+	CT_KEYED(struct ct_phase_index) images;	/* by pid: process records so far */
+	CT_KEYED(struct ct_phase_text) texts;
+	uint64_t max;			/* how many are kept, by default CT_HAPPENINGS_MAX */
+};
+
+/**
+ * ct_happenings_collect() - one pass over all streams
+ * @h: zeros, .max may be set
+ *
+ * Return: 0 or -ENOMEM.  Free with ct_happenings_free() also after an error.
+ */
+int ct_happenings_collect(struct ct_happenings *h, const struct ct_trace *t);
+void ct_happenings_free(struct ct_happenings *h);
+
+/* The index of the thread's first kept one at or after @at. */
+uint32_t ct_happenings_find(const struct ct_phase_thread *thread, uint64_t at);
+
+/* What a record of the class is for us. */
+enum ct_happening_kind ct_happening_kind(const struct ct_class *c);
+
+/* What @r, a record of that kind, is for us. */
+void ct_happening_make(const struct ct_registry *reg, const struct ct_record *r,
+		       enum ct_happening_kind kind, struct ct_happening *h);
+
+/* Part of the signature that does not change with the size of the work. */
+static inline uint32_t ct_happening_coarse(uint32_t sig)
+{
+	return sig >> 12;
+}
+
+#endif

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Walking over what a thread did, see reread.h.  What was not kept is read again from the
+ * thread's streams, in the order of the records' ends: nothing is kept of it.
+ */
+#include "phases/reread.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct again_source {
+	struct ct_cursor cursor;
+	struct ct_record record;
+	enum ct_happening_kind kind;
+	bool more;
+};
+
+static void again_next(const struct ct_happenings *h, const struct ct_phase_thread *thread,
+		       struct again_source *s)
+{
+	while ((s->more = ct_cursor_next(&s->cursor, &s->record))) {
+		s->kind = h->kinds[s->record.class->id];
+		if (s->kind >= CT_HAP_COPY && s->record.pid == thread->pid &&
+		    s->record.tid == thread->tid && !(s->record.flags & CT_F_BEGIN))
+			return;
+	}
+}
+
+static int again_read(const struct ct_happenings *h, const struct ct_phase_thread *thread,
+		      uint64_t from, uint64_t to, ct_happening_fn fn, void *arg)
+{
+	const struct ct_trace *t = h->trace;
+	struct again_source *sources = calloc(t->streams_count + 1, sizeof(*sources));
+	unsigned int count = 0;
+	int rc = 0;
+
+	if (!sources)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < t->streams_count; i++) {
+		const struct ct_stream_file *s = &t->streams[i];
+
+		if (s->kind == CT_STREAM_CPU ? !thread->in_cpu_streams :
+		    s->pid != thread->pid || (s->tid && s->tid != thread->tid))
+			continue;
+		ct_cursor_init(&sources[count].cursor, t, i);
+		again_next(h, thread, &sources[count++]);
+	}
+	while (!rc) {
+		struct again_source *next = NULL;
+		struct ct_happening e;
+
+		for (unsigned int i = 0; i < count; i++)
+			if (sources[i].more && (!next || sources[i].record.end < next->record.end))
+				next = &sources[i];
+		if (!next)
+			break;
+		ct_happening_make(&t->reg, &next->record, next->kind, &e);
+		if (e.at >= from && e.at < to)
+			rc = fn(arg, &e);
+		again_next(h, thread, next);
+	}
+	free(sources);
+	return rc;
+}
+
+int ct_happenings_walk(const struct ct_happenings *h, const struct ct_phase_thread *thread,
+		       uint64_t from, uint64_t to, ct_happening_fn fn, void *arg)
+{
+	int rc = 0;
+
+	if (thread->partial)
+		return again_read(h, thread, from, to, fn, arg);
+	for (uint32_t i = ct_happenings_find(thread, from); i < thread->count && !rc; i++) {
+		if (thread->list[i].at >= to)
+			break;
+		rc = fn(arg, &thread->list[i]);
+	}
+	return rc;
+}
+
+int ct_happenings_launches(const struct ct_happenings *h, uint32_t pid, ct_happening_fn fn,
+			   void *arg)
+{
+	const struct ct_trace *t = h->trace;
+	struct ct_happening e;
+	struct ct_cursor c;
+	struct ct_record r;
+	int rc = 0;
+
+	for (unsigned int i = 0; i < t->streams_count && !rc; i++) {
+		const struct ct_stream_file *s = &t->streams[i];
+
+		if (s->kind == CT_STREAM_STATE || (s->kind == CT_STREAM_THREAD && s->pid != pid))
+			continue;
+		ct_cursor_init(&c, t, i);
+		while (!rc && ct_cursor_next(&c, &r)) {
+			uint8_t kind = h->kinds[r.class->id];
+
+			if ((kind != CT_HAP_LAUNCH && kind != CT_HAP_GRAPH) || r.pid != pid ||
+			    r.flags & CT_F_BEGIN)
+				continue;
+			ct_happening_make(&t->reg, &r, kind, &e);
+			rc = fn(arg, &e);
+		}
+	}
+	return rc;
+}
