@@ -9,16 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct ct_op_stat *calls_op(struct ct_calls *c, const struct ct_class *class)
+static struct ct_function_sum *calls_function(struct ct_calls *c, const struct ct_class *class)
 {
-	struct ct_op_stat **op = &c->by_class[class->id];
+	struct ct_function_sum **sum = &c->by_class[class->id];
 
-	if (!*op) {
-		*op = calloc(1, sizeof(**op));
-		if (*op)
-			(*op)->class = class;
+	if (!*sum) {
+		*sum = calloc(1, sizeof(**sum));
+		if (*sum)
+			(*sum)->class = class;
 	}
-	return *op;
+	return *sum;
 }
 
 /* What comes before a launch: initialisation, a context, a kernel that is loaded. */
@@ -30,11 +30,11 @@ static bool calls_prepares(const struct ct_class *class)
 /* Does this process call libcuda, and does it use what only libcuda uses of the driver? */
 static int calls_note_use(struct ct_calls *c, const struct ct_trace_event *e)
 {
-	bool calls = e->api && e->class->op != CT_OP_LOOKUP, uvm, launches, prepares;
+	bool calls = e->api && e->class->operation != CT_OP_LOOKUP, uvm, launches, prepares;
 	struct ct_process_use *use;
 
 	uvm = e->record->fields && ct_record_is_ioctl(e->record) &&
-	       ct_record_quick(e->record, CT_QUICK_DEVICE) == CT_DEV_UVM;
+	       ct_record_known(e->record, CT_KNOWN_DEVICE) == CT_DEV_UVM;
 	launches = ct_class_is(e->class, CT_IS_KERNEL_LAUNCH) && c->launcher != e->track->pid;
 	prepares = e->api && calls_prepares(e->class);
 	if (!uvm && !launches && !prepares && (!calls || c->caller == e->track->pid))
@@ -55,7 +55,7 @@ static int calls_note_use(struct ct_calls *c, const struct ct_trace_event *e)
 
 static void calls_count_copy(struct ct_calls *c, const struct ct_trace_event *e, uint64_t size)
 {
-	uint64_t direction = ct_record_quick(e->record, CT_QUICK_DIRECTION);
+	uint64_t direction = ct_record_known(e->record, CT_KNOWN_DIRECTION);
 
 	if (direction >= CT_DIR_COUNT)
 		direction = CT_DIR_UNKNOWN;
@@ -81,9 +81,9 @@ static void calls_count(struct ct_calls *c, const struct ct_trace_event *e)
 	c->api_calls++;
 	c->api_failed += e->failed;
 	c->runtime_calls += class->category == CT_CAT_RUNTIME;
-	if (class->op == CT_OP_NONE)
+	if (class->operation == CT_OP_NONE)
 		return;
-	size = ct_record_quick(e->record, CT_QUICK_SIZE);
+	size = ct_record_known(e->record, CT_KNOWN_SIZE);
 	if (ct_class_is(class, CT_IS_KERNEL_LAUNCH)) {
 		c->launches++;
 		c->launches_failed += e->failed;
@@ -107,11 +107,11 @@ static void calls_count(struct ct_calls *c, const struct ct_trace_event *e)
 	}
 }
 
-static int calls_timed(struct ct_calls *c, const struct ct_trace_event *e, struct ct_op_stat *op)
+static int calls_timed(struct ct_calls *c, const struct ct_trace_event *e, struct ct_function_sum *sum)
 {
 	struct ct_category_stat *category = &c->categories[e->category];
 
-	op->self += e->self;
+	sum->self += e->self;
 	category->self += e->self;
 	c->self += e->self;
 	if (!e->track->nested[e->category])
@@ -124,13 +124,13 @@ static int calls_timed(struct ct_calls *c, const struct ct_trace_event *e, struc
 		stat->total += e->duration;
 		stat->failed += e->failed;
 	}
-	return ct_histogram_add(&op->durations, e->duration);
+	return ct_histogram_add(&sum->durations, e->duration);
 }
 
 static int calls_event(struct ct_analysis *a, const struct ct_trace_event *e)
 {
 	struct ct_calls *c = a->state;
-	struct ct_op_stat *op;
+	struct ct_function_sum *sum;
 	int rc;
 
 	if (e->class->category == CT_CAT_SWITCH) {
@@ -140,21 +140,21 @@ static int calls_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	}
 	if (e->kind == CT_ON_INSTANT && !e->class->call)
 		return 0;
-	op = calls_op(c, e->class);
-	if (!op)
+	sum = calls_function(c, e->class);
+	if (!sum)
 		return -ENOMEM;
-	if (!op->count++ || e->begin < op->first)
-		op->first = e->begin;
+	if (!sum->count++ || e->begin < sum->first)
+		sum->first = e->begin;
 	if (e->kind == CT_ON_UNRETURNED) {
-		op->open++;
+		sum->open++;
 		c->open++;
 		c->api_calls += e->api;
 		return 0;
 	}
-	op->failed += e->failed;
+	sum->failed += e->failed;
 	rc = calls_note_use(c, e);
 	calls_count(c, e);
-	return !rc && e->timed ? calls_timed(c, e, op) : rc;
+	return !rc && e->timed ? calls_timed(c, e, sum) : rc;
 }
 
 /* What the GPU did is no call. */
@@ -197,26 +197,26 @@ static int calls_end(struct ct_analysis *a)
 	c->ioctl_by_kernel = c->by_layer[1].count > 0;
 	c->ioctl = c->by_layer[c->ioctl_by_kernel];
 	for (unsigned int i = 0; i <= CT_CLASS_MAX; i++)
-		c->ops_count += c->by_class[i] != NULL;
-	c->ops = calloc(c->ops_count + 1, sizeof(*c->ops));
-	if (!c->ops)
+		c->functions_count += c->by_class[i] != NULL;
+	c->functions = calloc(c->functions_count + 1, sizeof(*c->functions));
+	if (!c->functions)
 		return -ENOMEM;
-	c->ops_count = 0;
+	c->functions_count = 0;
 	for (unsigned int i = 0; i <= CT_CLASS_MAX; i++) {
 		if (!c->by_class[i])
 			continue;
-		c->ops[c->ops_count++] = *c->by_class[i];
+		c->functions[c->functions_count++] = *c->by_class[i];
 		free(c->by_class[i]);
 		c->by_class[i] = NULL;
 	}
-	for (unsigned int i = 0; i < c->ops_count; i++) {
-		const struct ct_class *class = c->ops[i].class;
+	for (unsigned int i = 0; i < c->functions_count; i++) {
+		const struct ct_class *class = c->functions[i].class;
 		bool ioctl = class->id == CT_CLASS_ioctl && !a->trace->has_kernel;
 		struct ct_category_stat *category =
 			&c->categories[ioctl ? CT_CAT_IOCTL : class->category];
 
-		if (!category->main || c->ops[i].self > category->main->self)
-			category->main = &c->ops[i];
+		if (!category->main || c->functions[i].self > category->main->self)
+			category->main = &c->functions[i];
 	}
 	return 0;
 }
@@ -231,19 +231,19 @@ static void calls_free(struct ct_analysis *a)
 			free(c->by_class[i]);
 		}
 	free(c->by_class);
-	for (unsigned int i = 0; i < c->ops_count; i++)
-		ct_histogram_free(&c->ops[i].durations);
-	free(c->ops);
+	for (unsigned int i = 0; i < c->functions_count; i++)
+		ct_histogram_free(&c->functions[i].durations);
+	free(c->functions);
 	ct_keyed_free(&c->uses);
 }
 
-const char *ct_calls_name(const struct ct_calls *calls, const struct ct_op_stat *op)
+const char *ct_calls_name(const struct ct_calls *calls, const struct ct_function_sum *sum)
 {
-	for (unsigned int i = 0; i < calls->ops_count; i++)
-		if (&calls->ops[i] != op && *op->class->symbol &&
-		    !strcmp(calls->ops[i].class->name, op->class->name))
-			return op->class->symbol;
-	return op->class->name;
+	for (unsigned int i = 0; i < calls->functions_count; i++)
+		if (&calls->functions[i] != sum && *sum->class->symbol &&
+		    !strcmp(calls->functions[i].class->name, sum->class->name))
+			return sum->class->symbol;
+	return sum->class->name;
 }
 
 const struct ct_analyser ct_calls_analyser = {

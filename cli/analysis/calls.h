@@ -15,7 +15,7 @@
 
 #define CT_CALLS_BYPASSED	8
 
-struct ct_op_stat {
+struct ct_function_sum {
 	const struct ct_class *class;
 	struct ct_histogram durations;	/* of what has one */
 	uint64_t count;			/* instants included */
@@ -27,7 +27,7 @@ struct ct_op_stat {
 
 struct ct_category_stat {
 	uint64_t count, total, self;	/* ns */
-	const struct ct_op_stat *main;	/* with the most self time */
+	const struct ct_function_sum *main;	/* with the most self time */
 };
 
 struct ct_ioctl_stat {
@@ -44,8 +44,8 @@ struct ct_process_use {
 };
 
 struct ct_calls {
-	struct ct_op_stat *ops;		/* by the order of their classes' ids */
-	unsigned int ops_count;
+	struct ct_function_sum *functions;		/* by the order of their classes' ids */
+	unsigned int functions_count;
 	struct ct_category_stat categories[CT_CAT_COUNT];
 	uint64_t self;			/* of all categories */
 	uint64_t api_calls, api_failed, runtime_calls, open;
@@ -65,7 +65,7 @@ struct ct_calls {
 	uint32_t partial[CT_CALLS_BYPASSED];
 	unsigned int partial_count;
 	/* Internal, while the pass goes on. */
-	struct ct_op_stat **by_class;
+	struct ct_function_sum **by_class;
 	struct ct_ioctl_stat by_layer[2];
 	/* By pid.  a: makes calls, b: uses the driver as CUDA does, c: launches, d: prepares. */
 	CT_KEYED(struct ct_process_use) uses;
@@ -80,6 +80,6 @@ extern const struct ct_analyser ct_calls_analyser;
  * The name by which users know a function.  Two functions of one name (cuMemAlloc and its
  * version 2) are shown by their symbols.
  */
-const char *ct_calls_name(const struct ct_calls *calls, const struct ct_op_stat *op);
+const char *ct_calls_name(const struct ct_calls *calls, const struct ct_function_sum *sum);
 
 #endif

@@ -112,7 +112,7 @@ static void idle_measure(struct ct_idle *idle, struct ct_idle_process *p, const 
 static int idle_gpu_state(struct ct_idle *idle, struct ct_idle_process *p,
 			  const struct ct_process_phases *phases, const struct ct_trace_event *e)
 {
-	uint64_t state = ct_record_quick(e->record, CT_QUICK_STATE);
+	uint64_t state = ct_record_known(e->record, CT_KNOWN_STATE);
 
 	if (e->class->id != CT_CLASS_gpu_state)
 		return 0;

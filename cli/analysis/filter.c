@@ -38,12 +38,12 @@ static unsigned char filter_class(const struct ct_filter_state *f, const struct 
 	if (!f->filter.name || !fnmatch(f->filter.name, class->name, 0) ||
 	    !fnmatch(f->filter.name, class->symbol, 0))
 		return FILTER_YES;
-	return class->quick[CT_QUICK_KERNEL] >= 0 ? FILTER_BY_KERNEL : FILTER_NO;
+	return class->known[CT_KNOWN_KERNEL] >= 0 ? FILTER_BY_KERNEL : FILTER_NO;
 }
 
 static bool filter_kernel(struct ct_filter_state *f, const struct ct_record *r)
 {
-	uint64_t id = r ? ct_record_quick(r, CT_QUICK_KERNEL) : 0;
+	uint64_t id = r ? ct_record_known(r, CT_KNOWN_KERNEL) : 0;
 	const char *name;
 
 	if (!id || id >= f->strings_count)

@@ -81,14 +81,14 @@ static void losses_take_probe(struct ct_losses *l, const struct ct_record *r)
 /* Counters are cumulative: the last record of a CPU and reason counts. */
 static int losses_take_stat(struct losses_cpus *by_cpu, const struct ct_record *r)
 {
-	uint64_t reason = ct_record_quick(r, CT_QUICK_REASON);
-	struct ct_losses_cpu *cpu = ct_keyed_put(by_cpu, ct_record_quick(r, CT_QUICK_CPU));
+	uint64_t reason = ct_record_known(r, CT_KNOWN_REASON);
+	struct ct_losses_cpu *cpu = ct_keyed_put(by_cpu, ct_record_known(r, CT_KNOWN_CPU));
 	struct ct_stream_stat stat;
 
 	if (!cpu)
 		return -ENOMEM;
 	if (reason < CT_LOST_REASONS)
-		cpu->lost[reason] = ct_record_quick(r, CT_QUICK_LOST);
+		cpu->lost[reason] = ct_record_known(r, CT_KNOWN_LOST);
 	memcpy(&stat, r->fields, sizeof(stat));
 	cpu->records = stat.records;
 	return 0;

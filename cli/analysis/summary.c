@@ -419,10 +419,10 @@ static int summary_text(const struct ct_analysis *a, FILE *out, const struct ct_
 	summary_totals(a, calls, page);
 	if (!rc)
 		rc = summary_advice(a, page);
-	if (!rc && calls->ops_count)
+	if (!rc && calls->functions_count)
 		rc = ct_top_lists(page, calls, state->gpu_kernels.count ? &state->gpu_kernels : &state->kernels,
 				  a->names, state->graphs);
-	else if (!calls->ops_count)
+	else if (!calls->functions_count)
 		ct_page_add(page, "%s", ct_filter_chooses(a->filter) ? "No call passes." : ct_unseen_nothing(a->trace));
 	if (!rc)
 		ct_page_print(page, out);

@@ -92,8 +92,8 @@ static int timeline_use_track(struct picture *pic, const struct ct_trace_event *
 	track->pid = e->record->pid;
 	track->tid = e->record->tid;
 	if (track->key & CT_TRACK_GPU) {
-		track->gpu = ct_record_quick(e->record, CT_QUICK_GPU);
-		track->context = ct_record_quick(e->record, CT_QUICK_CONTEXT);
+		track->gpu = ct_record_known(e->record, CT_KNOWN_GPU);
+		track->context = ct_record_known(e->record, CT_KNOWN_CONTEXT);
 		track->stream = ct_record_gpu_stream(e->record);
 	}
 	return 0;

@@ -61,11 +61,11 @@ static void put_word_or_hex(struct ct_columns *c, unsigned int column, const cha
 	put_bytes(c, column, buf, snprintf(buf, 24, "0x%llx", (unsigned long long)value), false);
 }
 
-static void put_quick(struct ct_columns *c, unsigned int column, const struct ct_record *r,
-		      enum ct_quick quick)
+static void put_known(struct ct_columns *c, unsigned int column, const struct ct_record *r,
+		      enum ct_known known)
 {
-	if (ct_record_has(r, quick))
-		put(c, column, ct_record_quick(r, quick));
+	if (ct_record_has(r, known))
+		put(c, column, ct_record_known(r, known));
 }
 
 static void columns_times(struct ct_columns *c, const struct ct_trace *t, const struct ct_span *span)
@@ -92,8 +92,8 @@ static void columns_who(struct ct_columns *c, const struct ct_analysis *a, const
 
 	put_word(c, CT_COL_LAYER, ct_layer_word[class->layer]);
 	put_word(c, CT_COL_TYPE, ct_category_word[class->category]);
-	if (class->op)
-		put_word(c, CT_COL_OP, ct_op_word[class->op]);
+	if (class->operation)
+		put_word(c, CT_COL_OP, ct_op_word[class->operation]);
 	put_word(c, CT_COL_NAME, class->name);
 	if (strcmp(class->symbol, class->name))
 		put_word(c, CT_COL_SYMBOL, class->symbol);
@@ -132,12 +132,12 @@ static void columns_launch(struct ct_columns *c, struct ct_names *names, const s
 {
 	uint64_t threads = ct_record_threads(r);
 
-	if (ct_record_has(r, CT_QUICK_KERNEL))
-		put_word(c, CT_COL_KERNEL, ct_names_string(names, ct_record_quick(r, CT_QUICK_KERNEL)));
-	if (!ct_record_has(r, CT_QUICK_GRID_X) || !ct_record_has(r, CT_QUICK_BLOCK_X))
+	if (ct_record_has(r, CT_KNOWN_KERNEL))
+		put_word(c, CT_COL_KERNEL, ct_names_string(names, ct_record_known(r, CT_KNOWN_KERNEL)));
+	if (!ct_record_has(r, CT_KNOWN_GRID_X) || !ct_record_has(r, CT_KNOWN_BLOCK_X))
 		return;
 	for (unsigned int i = 0; i < 6; i++)
-		put_quick(c, CT_COL_GRID_X + i, r, CT_QUICK_GRID_X + i);
+		put_known(c, CT_COL_GRID_X + i, r, CT_KNOWN_GRID_X + i);
 	if (threads)
 		put(c, CT_COL_THREADS, threads);
 }
@@ -186,13 +186,13 @@ void ct_columns_row(struct ct_columns *c, const struct ct_analysis *a, const str
 	if (!r->fields)
 		return;
 	columns_result(c, r);
-	put_quick(c, CT_COL_SIZE, r, CT_QUICK_SIZE);
-	if (ct_record_has(r, CT_QUICK_DIRECTION)) {
-		direction = ct_record_quick(r, CT_QUICK_DIRECTION);
+	put_known(c, CT_COL_SIZE, r, CT_KNOWN_SIZE);
+	if (ct_record_has(r, CT_KNOWN_DIRECTION)) {
+		direction = ct_record_known(r, CT_KNOWN_DIRECTION);
 		put_word_or_hex(c, CT_COL_DIRECTION, ct_name_direction(direction), direction, c->words[2]);
 	}
 	columns_launch(c, a->names, r);
-	put_quick(c, CT_COL_STREAM, r, CT_QUICK_STREAM);
+	put_known(c, CT_COL_STREAM, r, CT_KNOWN_STREAM);
 	if (ct_record_is_ioctl(r))
 		columns_ioctl(c, r);
 	text = ct_record_text(r, &len);

@@ -76,14 +76,14 @@ void ct_field_value(struct ct_names *names, const struct ct_record *r, unsigned 
 
 bool ct_field_missing(const struct ct_record *r, unsigned int i)
 {
-	static const struct { enum ct_quick field; uint32_t have; } words[] = {
-		{ CT_QUICK_CLIENT, CT_IOCTL_CLIENT }, { CT_QUICK_OBJECT, CT_IOCTL_OBJECT },
-		{ CT_QUICK_CODE, CT_IOCTL_CONTROL | CT_IOCTL_CLASS }, { CT_QUICK_PARENT, CT_IOCTL_PARENT },
-		{ CT_QUICK_STATUS, CT_IOCTL_STATUS },
+	static const struct { enum ct_known field; uint32_t have; } words[] = {
+		{ CT_KNOWN_CLIENT, CT_IOCTL_CLIENT }, { CT_KNOWN_OBJECT, CT_IOCTL_OBJECT },
+		{ CT_KNOWN_CODE, CT_IOCTL_CONTROL | CT_IOCTL_CLASS }, { CT_KNOWN_PARENT, CT_IOCTL_PARENT },
+		{ CT_KNOWN_STATUS, CT_IOCTL_STATUS },
 	};
 
-	for (unsigned int k = 0; ct_record_has(r, CT_QUICK_HAVE) && k < sizeof(words) / sizeof(*words); k++)
-		if (r->class->quick[words[k].field] == (int)i)
-			return !(ct_record_quick(r, CT_QUICK_HAVE) & words[k].have);
+	for (unsigned int k = 0; ct_record_has(r, CT_KNOWN_HAVE) && k < sizeof(words) / sizeof(*words); k++)
+		if (r->class->known[words[k].field] == (int)i)
+			return !(ct_record_known(r, CT_KNOWN_HAVE) & words[k].have);
 	return false;
 }

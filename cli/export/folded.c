@@ -110,10 +110,10 @@ static int folded_gpu(struct ct_analysis *a, const struct ct_span *span)
 {
 	struct folded *f = a->arg;
 	uint32_t node = folded_node(f, FOLDED_NOBODY, FOLDED_PROCESS, span->pid, NULL);
-	uint32_t gpu = ct_record_has(span->record, CT_QUICK_GPU) ? ct_record_quick(span->record, CT_QUICK_GPU) : 0;
+	uint32_t gpu = ct_record_has(span->record, CT_KNOWN_GPU) ? ct_record_known(span->record, CT_KNOWN_GPU) : 0;
 
 	node = folded_node(f, node, FOLDED_GPU, gpu, NULL);
-	if (ct_record_has(span->record, CT_QUICK_KERNEL))
+	if (ct_record_has(span->record, CT_KNOWN_KERNEL))
 		node = folded_node(f, node, FOLDED_KERNEL, ct_record_kernel(span->record, a->names->reg), NULL);
 	else
 		node = folded_node(f, node, FOLDED_CALL, span->class->id, span->class);
@@ -138,7 +138,7 @@ static int folded_span(struct ct_analysis *a, const struct ct_span *span)
 	node = folded_node(f, around, FOLDED_CALL, span->class->id, span->class);
 	/* A launch is the kernel's: what it launches says more than that it launches. */
 	if (span->kind == CT_SPAN_CALL && span->record && span->category == CT_CAT_KERNEL &&
-	    ct_record_has(span->record, CT_QUICK_KERNEL) && ct_record_kernel(span->record, a->names->reg))
+	    ct_record_has(span->record, CT_KNOWN_KERNEL) && ct_record_kernel(span->record, a->names->reg))
 		node = folded_node(f, node, FOLDED_KERNEL, ct_record_kernel(span->record, a->names->reg), NULL);
 	if (node == FOLDED_NOBODY)
 		return -ENOMEM;

@@ -20,7 +20,7 @@ static void machine_list(struct ct_out *out, const char *key, const char *const 
 	ct_out_char(out, ']');
 }
 
-static void machine_gpu(struct ct_out *out, const struct ct_machine_gpu *gpu)
+static void json_machine_gpu(struct ct_out *out, const struct ct_machine_gpu *gpu)
 {
 	ct_out_text(out, "{\"device\":");
 	if (gpu->device >= 0)
@@ -42,7 +42,7 @@ void ct_json_machine(struct ct_out *out, const struct ct_machine *m)
 	ct_out_text(out, "{\"gpus\":[");
 	for (unsigned int i = 0; i < m->gpus_count; i++) {
 		ct_out_text(out, i ? "," : "");
-		machine_gpu(out, &m->gpus[i]);
+		json_machine_gpu(out, &m->gpus[i]);
 	}
 	ct_out_char(out, ']');
 	machine_text(out, ",\"driver\":", m->driver);

@@ -78,8 +78,8 @@ static char *jsonl_class_words(struct ct_out *out, const struct ct_class *class,
 								 ct_layer_word[class->layer]);
 	} else {
 		jsonl_put_string(out, ",\"type\":", ct_category_word[class->category]);
-		if (class->op)
-			jsonl_put_string(out, ",\"op\":", ct_op_word[class->op]);
+		if (class->operation)
+			jsonl_put_string(out, ",\"op\":", ct_op_word[class->operation]);
 	}
 	jsonl_put_string(out, ",\"name\":", class->name);
 	if (*class->symbol && strcmp(class->symbol, class->name))
@@ -153,12 +153,12 @@ static void jsonl_put_promoted(struct jsonl *j, const struct ct_record *r)
 	const char *text;
 	uint16_t len;
 
-	if (ct_record_has(r, CT_QUICK_SIZE)) {
+	if (ct_record_has(r, CT_KNOWN_SIZE)) {
 		PUT(out, ",\"size\":");
-		ct_out_u64(out, ct_record_quick(r, CT_QUICK_SIZE));
+		ct_out_u64(out, ct_record_known(r, CT_KNOWN_SIZE));
 	}
-	if (ct_record_has(r, CT_QUICK_DIRECTION)) {
-		value = ct_record_quick(r, CT_QUICK_DIRECTION);
+	if (ct_record_has(r, CT_KNOWN_DIRECTION)) {
+		value = ct_record_known(r, CT_KNOWN_DIRECTION);
 		PUT(out, ",\"direction\":");
 		ct_json_word_or_hex(out, ct_name_direction(value), value);
 	}
@@ -167,8 +167,8 @@ static void jsonl_put_promoted(struct jsonl *j, const struct ct_record *r)
 		PUT(out, ",\"threads\":");
 		ct_out_u64(out, value);
 	}
-	if (ct_record_has(r, CT_QUICK_KERNEL)) {
-		text = ct_names_string(&j->names, ct_record_quick(r, CT_QUICK_KERNEL));
+	if (ct_record_has(r, CT_KNOWN_KERNEL)) {
+		text = ct_names_string(&j->names, ct_record_known(r, CT_KNOWN_KERNEL));
 		if (text)
 			jsonl_put_string(out, ",\"kernel\":", text);
 	}
@@ -259,8 +259,8 @@ static void jsonl_point(struct jsonl *j, const struct ct_point *p)
 	}
 	if ((!begin || p->open) && p->stack)
 		jsonl_put_stack(out, j->reg, p->stack);
-	if (r->class->id == CT_CLASS_sample && ct_record_quick(r, CT_QUICK_STATE) < CT_SAMPLE_STATES)
-		jsonl_put_string(out, ",\"state\":", ct_sample_word[ct_record_quick(r, CT_QUICK_STATE)]);
+	if (r->class->id == CT_CLASS_sample && ct_record_known(r, CT_KNOWN_STATE) < CT_SAMPLE_STATES)
+		jsonl_put_string(out, ",\"state\":", ct_sample_word[ct_record_known(r, CT_KNOWN_STATE)]);
 	context = r->class->layer == CT_LAYER_KERNEL ? ct_name_context(r->flags) : NULL;
 	if (context)
 		jsonl_put_string(out, ",\"context\":", context);

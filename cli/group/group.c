@@ -108,9 +108,9 @@ static int group_measure(struct ct_grouping *g, const struct ct_span *span, stru
 	case CT_MEASURE_SELF:
 		return span->flags & CT_SPAN_TIMED ? ct_histogram_add(&group->values, span->self) : 0;
 	case CT_MEASURE_BYTES:
-		if (!r->fields || !ct_record_has(r, CT_QUICK_SIZE))
+		if (!r->fields || !ct_record_has(r, CT_KNOWN_SIZE))
 			return 0;
-		return ct_histogram_add(&group->values, ct_record_quick(r, CT_QUICK_SIZE));
+		return ct_histogram_add(&group->values, ct_record_known(r, CT_KNOWN_SIZE));
 	default:
 		return 0;
 	}

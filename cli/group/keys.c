@@ -25,11 +25,11 @@ static uint64_t keys_text(struct ct_keys *k, const char *text)
 }
 
 /* A field of the record, if it is there. */
-static uint64_t keys_field(const struct ct_group_subject *s, enum ct_quick field)
+static uint64_t keys_field(const struct ct_group_subject *s, enum ct_known field)
 {
 	const struct ct_record *r = s->span->record;
 
-	return r->fields && ct_record_has(r, field) ? ct_record_quick(r, field) : CT_KEY_NONE;
+	return r->fields && ct_record_has(r, field) ? ct_record_known(r, field) : CT_KEY_NONE;
 }
 
 #define KEYS_VALUE(name)								\
@@ -58,7 +58,7 @@ KEYS_VALUE(cpu)
 
 KEYS_VALUE(kernel)
 {
-	uint64_t id = keys_field(s, CT_QUICK_KERNEL);
+	uint64_t id = keys_field(s, CT_KNOWN_KERNEL);
 
 	return id == CT_KEY_NONE ? id : keys_index(k, ct_texts_string(&k->texts, k->names, id));
 }
@@ -127,15 +127,15 @@ KEYS_VALUE(stream)
 {
 	const struct ct_record *r = s->span->record;
 
-	return r->fields && s->span->kind == CT_SPAN_GPU ? ct_record_gpu_stream(r) : keys_field(s, CT_QUICK_STREAM);
+	return r->fields && s->span->kind == CT_SPAN_GPU ? ct_record_gpu_stream(r) : keys_field(s, CT_KNOWN_STREAM);
 }
 
-KEYS_VALUE(context)	{ return keys_field(s, CT_QUICK_CONTEXT); }
+KEYS_VALUE(context)	{ return keys_field(s, CT_KNOWN_CONTEXT); }
 
 /* The GPU; of an ioctl the device file. */
 KEYS_VALUE(device)
 {
-	uint64_t gpu = keys_field(s, CT_QUICK_GPU);
+	uint64_t gpu = keys_field(s, CT_KNOWN_GPU);
 	char buf[32];
 
 	if (gpu != CT_KEY_NONE) {
@@ -144,7 +144,7 @@ KEYS_VALUE(device)
 	}
 	if (!s->span->record->fields || !ct_record_is_ioctl(s->span->record))
 		return CT_KEY_NONE;
-	return keys_text(k, ct_name_device(keys_field(s, CT_QUICK_DEVICE), buf));
+	return keys_text(k, ct_name_device(keys_field(s, CT_KNOWN_DEVICE), buf));
 }
 
 KEYS_VALUE(operation)
@@ -187,7 +187,7 @@ KEYS_NAME(category)
 KEYS_VALUE(ioctl)
 {
 	const struct ct_record *r = s->span->record;
-	uint32_t cmd = ct_record_quick(r, CT_QUICK_CMD), device = ct_record_quick(r, CT_QUICK_DEVICE);
+	uint32_t cmd = ct_record_known(r, CT_KNOWN_CMD), device = ct_record_known(r, CT_KNOWN_DEVICE);
 	/* All of a driver's devices have the same commands. */
 	uint64_t command = (uint64_t)(device < CT_DEV_UVM ? 0 : device) << 32 | cmd, text;
 	struct ct_keys_ioctl *known;
@@ -212,9 +212,9 @@ KEYS_VALUE(ioctl)
 /* What an ioctl asks for: an RM control command, or the class of an object. */
 static uint64_t keys_code(const struct ct_record *r, uint32_t kinds)
 {
-	uint32_t have = r->fields && ct_record_is_ioctl(r) ? ct_record_quick(r, CT_QUICK_HAVE) & kinds : 0;
+	uint32_t have = r->fields && ct_record_is_ioctl(r) ? ct_record_known(r, CT_KNOWN_HAVE) & kinds : 0;
 
-	return have ? (uint64_t)have << 32 | (uint32_t)ct_record_quick(r, CT_QUICK_CODE) : CT_KEY_NONE;
+	return have ? (uint64_t)have << 32 | (uint32_t)ct_record_known(r, CT_KNOWN_CODE) : CT_KEY_NONE;
 }
 
 KEYS_VALUE(command)	{ return keys_code(s->span->record, CT_IOCTL_CONTROL | CT_IOCTL_CLASS); }

@@ -100,7 +100,7 @@ static void live_add_string(struct ct_live *live, struct text *t, uint32_t id)
 
 static void live_add_launch(struct ct_live *live, struct text *t, const struct ct_record *r)
 {
-#define N(quick)	((unsigned int)ct_record_quick(r, CT_QUICK_##quick))
+#define N(known)	((unsigned int)ct_record_known(r, CT_KNOWN_##known))
 	live_add_string(live, t, N(KERNEL));
 	live_add(t, " grid %ux%ux%u block %ux%ux%u", N(GRID_X), N(GRID_Y), N(GRID_Z), N(BLOCK_X),
 		 N(BLOCK_Y), N(BLOCK_Z));
@@ -165,19 +165,19 @@ static void live_add_fields(struct ct_live *live, struct text *t, const struct c
 
 static void live_add_details(struct ct_live *live, struct text *t, const struct ct_record *r)
 {
-	uint64_t direction = ct_record_quick(r, CT_QUICK_DIRECTION);
+	uint64_t direction = ct_record_known(r, CT_KNOWN_DIRECTION);
 	char buf[CT_TERM_TEXT];
 
 	if (ct_record_is_ioctl(r)) {
 		live_add_ioctl(t, r);
-	} else if (ct_record_has(r, CT_QUICK_GRID_X)) {
+	} else if (ct_record_has(r, CT_KNOWN_GRID_X)) {
 		live_add_launch(live, t, r);
-	} else if (ct_record_has(r, CT_QUICK_DIRECTION)) {
+	} else if (ct_record_has(r, CT_KNOWN_DIRECTION)) {
 		live_add(t, "%s %s", ct_name_direction(direction) ? ct_name_direction(direction) : "?",
-			 ct_term_bytes(buf, ct_record_quick(r, CT_QUICK_SIZE)));
-	} else if (ct_record_has(r, CT_QUICK_SIZE) && ct_record_has(r, CT_QUICK_PTR)) {
-		live_add(t, "%s at 0x%llx", ct_term_bytes(buf, ct_record_quick(r, CT_QUICK_SIZE)),
-			 (unsigned long long)ct_record_quick(r, CT_QUICK_PTR));
+			 ct_term_bytes(buf, ct_record_known(r, CT_KNOWN_SIZE)));
+	} else if (ct_record_has(r, CT_KNOWN_SIZE) && ct_record_has(r, CT_KNOWN_PTR)) {
+		live_add(t, "%s at 0x%llx", ct_term_bytes(buf, ct_record_known(r, CT_KNOWN_SIZE)),
+			 (unsigned long long)ct_record_known(r, CT_KNOWN_PTR));
 	} else {
 		live_add_fields(live, t, r);
 	}

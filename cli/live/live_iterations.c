@@ -21,7 +21,7 @@ struct live_thread {
 	uint32_t pid, tid;
 	struct ct_phase_thread of;
 	struct ct_thread_events events;
-	struct ct_happening *list;	/* tokens until the pattern is known */
+	struct ct_phase_record *list;	/* tokens until the pattern is known */
 	uint32_t count, next_try;
 	struct ct_pattern pattern;
 	bool known;
@@ -61,7 +61,7 @@ static uint64_t live_median(const struct live_thread *t)
 }
 
 /* The next token, once the pattern is known. */
-static void live_step(struct ct_live_iterations *w, struct live_thread *t, const struct ct_happening *h)
+static void live_step(struct ct_live_iterations *w, struct live_thread *t, const struct ct_phase_record *h)
 {
 	uint64_t coarse = ct_token_key(h, CT_TOKEN_COARSE, 0);
 	bool anchor = ct_token_key(h, t->pattern.level, t->key) == t->pattern.anchor;
@@ -89,7 +89,7 @@ static bool live_has_waits(const struct live_thread *t, const struct ct_pattern 
 	uint64_t waits = 0, anchors = 0, before = 0;
 
 	for (uint32_t i = 0; i < t->count; i++) {
-		waits += t->list[i].kind == CT_HAP_WAIT || t->list[i].kind == CT_HAP_COPY;
+		waits += t->list[i].kind == CT_PHASE_WAIT || t->list[i].kind == CT_PHASE_COPY;
 		anchors += ct_token_key(&t->list[i], p->level, before) == p->anchor;
 		before = ct_token_key(&t->list[i], CT_TOKEN_COARSE, 0);
 	}
@@ -104,7 +104,7 @@ static bool live_find(struct live_thread *t)
 
 	t->events = (struct ct_thread_events){ .thread = &t->of, .list = t->list, .count = t->count };
 	for (uint32_t i = 0; i < t->count; i++)
-		t->events.launches += ct_happening_launch(&t->list[i]);
+		t->events.launches += ct_phase_record_launch(&t->list[i]);
 	if (ct_pattern_find(&found, &t->events))
 		return false;
 	same = found.found && t->pattern.found && found.level == t->pattern.level && found.anchor == t->pattern.anchor;
@@ -122,7 +122,7 @@ static void live_known(struct ct_live_iterations *w, struct live_thread *t)
 	t->list = NULL;
 }
 
-static void live_collect(struct ct_live_iterations *w, struct live_thread *t, const struct ct_happening *h)
+static void live_collect(struct ct_live_iterations *w, struct live_thread *t, const struct ct_phase_record *h)
 {
 	if (!t->list)
 		t->list = malloc(LIVE_TOKENS * sizeof(*t->list));
@@ -145,15 +145,15 @@ static void live_collect(struct ct_live_iterations *w, struct live_thread *t, co
 
 void ct_live_iterations_add(struct ct_live_iterations *w, const struct ct_registry *reg, const struct ct_record *r)
 {
-	enum ct_happening_kind kind = ct_happening_kind(r->class);
-	struct ct_happening h;
+	enum ct_phase_record_kind kind = ct_phase_record_kind(r->class);
+	struct ct_phase_record h;
 	struct live_thread *t;
 
 	if (r->flags & (CT_F_BEGIN | CT_F_ABANDONED) ||
-	    (kind != CT_HAP_LAUNCH && kind != CT_HAP_GRAPH && kind != CT_HAP_WAIT && kind != CT_HAP_COPY))
+	    (kind != CT_PHASE_LAUNCH && kind != CT_PHASE_GRAPH && kind != CT_PHASE_WAIT && kind != CT_PHASE_COPY))
 		return;
 	w->start = reg->start;
-	ct_happening_make(reg, r, kind, &h);
+	ct_phase_record_make(reg, r, kind, &h);
 	if (!ct_token_is(&h))
 		return;
 	t = live_thread(w, r);

@@ -78,11 +78,11 @@ static void programs_ended(struct ct_programs *p, struct ct_program *one, uint64
 
 static int programs_memory(struct ct_programs *p, struct ct_program *one, const struct ct_record *r)
 {
-	bool alloc = ct_class_is(r->class, CT_IS_ALLOC), handle = !ct_record_quick(r, CT_QUICK_PTR);
-	uint64_t at = ct_record_allocation(r), bytes = ct_record_quick(r, CT_QUICK_SIZE), who = one->pid << 1 | handle;
+	bool alloc = ct_class_is(r->class, CT_IS_ALLOC), handle = !ct_record_known(r, CT_KNOWN_PTR);
+	uint64_t at = ct_record_allocation(r), bytes = ct_record_known(r, CT_KNOWN_SIZE), who = one->pid << 1 | handle;
 	struct ct_program_memory *m;
 
-	if (!at || (alloc && !ct_record_has(r, CT_QUICK_SIZE)))
+	if (!at || (alloc && !ct_record_has(r, CT_KNOWN_SIZE)))
 		return 0;
 	m = ct_keyed_get_pair(&p->memory, at, who);
 	if (!m && p->memory.count >= MEMORY_MOST && !p->memory_full)
@@ -122,8 +122,8 @@ int ct_programs_record(struct ct_programs *p, const struct ct_record *r)
 	if ((r->flags & (CT_F_BEGIN | CT_F_ABANDONED)) || ct_record_failed(r) || !r->fields)
 		return 0;
 	if (copies) {
-		one->copied += ct_record_quick(r, CT_QUICK_SIZE);
-		one->now_copied += ct_record_quick(r, CT_QUICK_SIZE);
+		one->copied += ct_record_known(r, CT_KNOWN_SIZE);
+		one->now_copied += ct_record_known(r, CT_KNOWN_SIZE);
 		return 0;
 	}
 	/* Of the host. */

@@ -43,9 +43,9 @@ int ct_stuck_record(struct ct_stuck *s, const struct ct_record *r)
 	if (!ct_class_is(r->class, CT_IS_COLLECTIVE) || ct_class_is(r->class, CT_IS_SEND | CT_IS_RECEIVE) ||
 	    !r->fields || ct_record_failed(r) || (r->flags & CT_F_BEGIN))
 		return 0;
-	id = ct_record_quick(r, CT_QUICK_COMMUNICATOR);
-	number = ct_record_quick(r, CT_QUICK_NUMBER);
-	rank = ct_record_quick(r, CT_QUICK_RANK);
+	id = ct_record_known(r, CT_KNOWN_COMMUNICATOR);
+	number = ct_record_known(r, CT_KNOWN_NUMBER);
+	rank = ct_record_known(r, CT_KNOWN_RANK);
 	if (!id || !number)
 		return 0;
 	c = ct_keyed_get(&s->communicators, id);

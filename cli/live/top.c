@@ -371,7 +371,7 @@ static int top_record(void *arg, const struct ct_registry *reg, const struct ct_
 	call.timed = !(r->flags & (CT_F_INSTANT | CT_F_ABANDONED));
 	call.ns = r->duration;
 	call.failed = ct_record_failed(r);
-	call.bytes = call.failed ? 0 : ct_record_quick(r, CT_QUICK_SIZE);
+	call.bytes = call.failed ? 0 : ct_record_known(r, CT_KNOWN_SIZE);
 	return top_count(top, &call, !old, gpu);
 }
 

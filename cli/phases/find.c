@@ -135,7 +135,7 @@ static void find_command(struct find_images *images)
 		command->first = 0;
 }
 
-static int find_make_images(struct find_images *images, struct ct_happenings *h)
+static int find_make_images(struct find_images *images, struct ct_phase_records *h)
 {
 	uint32_t next;
 
@@ -217,7 +217,7 @@ static int find_launches(struct ct_phase_work *w)
 	}
 	for (unsigned int i = 0; i < w->slices_count; i++) {
 		for (uint32_t k = 0; k < w->slices[i].count; k++)
-			if (ct_happening_launch(&w->slices[i].list[k]))
+			if (ct_phase_record_launch(&w->slices[i].list[k]))
 				list[w->launches_count++] = w->slices[i].list[k].at;
 		if (w->slices[i].launches)
 			end[runs++] = w->launches_count;
@@ -243,7 +243,7 @@ static int find_launches(struct ct_phase_work *w)
 }
 
 /* What the threads of process @w did while it lived.  @threads: those of its pid */
-static int find_slices(struct ct_phase_work *w, const struct ct_happenings *h,
+static int find_slices(struct ct_phase_work *w, const struct ct_phase_records *h,
 			 const uint32_t *threads, uint32_t count)
 {
 	uint64_t last_use = 0;
@@ -254,25 +254,25 @@ static int find_slices(struct ct_phase_work *w, const struct ct_happenings *h,
 	for (uint32_t i = 0; i < count; i++) {
 		const struct ct_phase_thread *t = &h->threads[threads[i]];
 		struct ct_thread_events *s = &w->slices[w->slices_count];
-		uint32_t from = ct_happenings_find(t, w->from), to = ct_happenings_find(t, w->to);
+		uint32_t from = ct_phase_records_find(t, w->from), to = ct_phase_records_find(t, w->to);
 
 		if (to == from && !t->partial)
 			continue;
 		*s = (struct ct_thread_events){ .thread = t, .list = t->list + from, .count = to - from };
 		for (uint32_t k = 0; k < s->count; k++) {
-			const struct ct_happening *e = &s->list[k];
+			const struct ct_phase_record *e = &s->list[k];
 
-			w->process->calls |= e->kind < CT_HAP_PUSH;
-			if (e->kind >= CT_HAP_CONTEXT && e->kind <= CT_HAP_ALLOC && ct_happening_end(e) > last_use)
-				last_use = ct_happening_end(e);
-			if (ct_happening_launch(e)) {
+			w->process->calls |= e->kind < CT_PHASE_PUSH;
+			if (e->kind >= CT_PHASE_CONTEXT && e->kind <= CT_PHASE_ALLOC && ct_phase_record_end(e) > last_use)
+				last_use = ct_phase_record_end(e);
+			if (ct_phase_record_launch(e)) {
 				s->launches++;
 				w->weight += ct_launch_weight(e);
 			}
-			s->works += ct_happening_work(e);
-			if ((ct_happening_work(e) || ct_happening_wait(e)) &&
-			    ct_happening_end(e) > w->last_end)
-				w->last_end = ct_happening_end(e);
+			s->works += ct_phase_record_work(e);
+			if ((ct_phase_record_work(e) || ct_phase_record_wait(e)) &&
+			    ct_phase_record_end(e) > w->last_end)
+				w->last_end = ct_phase_record_end(e);
 		}
 		if (t->partial && w->to == UINT64_MAX && t->last_end > w->last_end)
 			w->last_end = t->last_end;
@@ -320,11 +320,11 @@ static void find_absolute(struct ct_process_phases *p, uint64_t base)
 }
 
 static int find_process(struct ct_process_phases *p, const struct find_image *image,
-			  const struct ct_happenings *h, const uint32_t *threads, uint32_t count,
+			  const struct ct_phase_records *h, const uint32_t *threads, uint32_t count,
 			  uint64_t *weight, uint64_t *works)
 {
 	struct ct_phase_work w = {
-		.happenings = h, .process = p, .from = image->from, .to = image->to,
+		.records = h, .process = p, .from = image->from, .to = image->to,
 		.kept_until = UINT64_MAX,
 	};
 	const struct ct_phase_gpu *gpu = ct_keyed_get(&h->gpu, image->pid);
@@ -369,7 +369,7 @@ static int find_thread_order(const void *a, const void *b)
 }
 
 static int find_fill(struct ct_phases *phases, const struct find_images *images,
-		       const struct ct_happenings *h)
+		       const struct ct_phase_records *h)
 {
 	struct find_thread_of *of = calloc(h->threads_count + 1ul, sizeof(*of));
 	uint32_t *threads = calloc(h->threads_count + 1ul, sizeof(*threads));
@@ -422,12 +422,12 @@ int ct_phases_find(struct ct_phases *phases, const struct ct_trace *t)
 
 int ct_phases_find_bounded(struct ct_phases *phases, const struct ct_trace *t, uint64_t max)
 {
-	struct ct_happenings h = { .max = max };
+	struct ct_phase_records h = { .max = max };
 	struct find_images images = { 0 };
 	int rc;
 
 	*phases = (struct ct_phases){ .main = -1 };
-	rc = ct_happenings_collect(&h, t);
+	rc = ct_phase_records_collect(&h, t);
 	if (!rc)
 		rc = find_make_images(&images, &h);
 	if (!rc) {
@@ -437,6 +437,6 @@ int ct_phases_find_bounded(struct ct_phases *phases, const struct ct_trace *t, u
 	if (!rc)
 		rc = ct_phases_index(phases);
 	free(images.list);
-	ct_happenings_free(&h);
+	ct_phase_records_free(&h);
 	return rc;
 }

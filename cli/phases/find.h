@@ -5,7 +5,7 @@
 
 #include "phases/phases.h"
 
-/* As ct_phases_find(), but about @max happenings are kept; 0: CT_HAPPENINGS_MAX.  */
+/* As ct_phases_find(), but about @max records are kept; 0: CT_PHASE_RECORDS_MAX.  */
 int ct_phases_find_bounded(struct ct_phases *phases, const struct ct_trace *t, uint64_t max);
 
 #endif

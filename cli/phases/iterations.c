@@ -17,7 +17,7 @@
 /* Ranges count only if they contain so much of what the pattern explains. */
 #define ITERATIONS_RANGES	0.5
 
-static int iterations_count_one(void *arg, const struct ct_happening *h)
+static int iterations_count_one(void *arg, const struct ct_phase_record *h)
 {
 	struct ct_process_phases *p = arg;
 	uint32_t low = 0, high = p->iterations_count;
@@ -49,7 +49,7 @@ static int iterations_count_launches(struct ct_phase_work *w)
 		for (; k < w->launches_count && w->launches[k] < it->end && !w->partial; k++)
 			it->launches += w->launches[k] >= it->begin;
 	}
-	return w->partial ? ct_happenings_launches(w->happenings, p->pid, iterations_count_one, p) :
+	return w->partial ? ct_phase_records_launches(w->records, p->pid, iterations_count_one, p) :
 			    0;
 }
 
@@ -83,8 +83,8 @@ static int iterations_what(struct ct_phase_work *w, const struct ct_pattern *p)
 	if (!p->at_wait)
 		snprintf(process->what + n, sizeof(process->what) - n, ", from the launch with the "
 			 "longest pause before it");
-	else if (p->boundary.kind == CT_HAP_WAIT)
-		class = ct_registry_class(&w->happenings->trace->reg, p->boundary.sig);
+	else if (p->boundary.kind == CT_PHASE_WAIT)
+		class = ct_registry_class(&w->records->trace->reg, p->boundary.sig);
 	else
 		snprintf(process->what + n, sizeof(process->what) - n,
 			 ", from the end of a copy that blocks");
@@ -181,7 +181,7 @@ void ct_iterations_drop(struct ct_phase_work *w, unsigned int lost)
 
 static const char *iterations_text(const struct ct_phase_work *w, uint32_t hash)
 {
-	const struct ct_phase_text *text = ct_keyed_get(&w->happenings->texts, hash);
+	const struct ct_phase_text *text = ct_keyed_get(&w->records->texts, hash);
 
 	return text && text->text ? text->text : "?";
 }
@@ -202,10 +202,10 @@ int ct_iterations_find(struct ct_phase_work *w)
 	    (!pattern.found || repeat.launches >= ITERATIONS_RANGES * pattern.score *
 	     ct_work_launches(w, pattern.from, pattern.to))) {
 		p->tid = repeat.slice->thread->tid;
-		p->source = repeat.kind == CT_HAP_PUSH ? CT_ITER_RANGES : CT_ITER_MARKS;
+		p->source = repeat.kind == CT_PHASE_PUSH ? CT_ITER_RANGES : CT_ITER_MARKS;
 		rc = ct_repeat_cut(&repeat, w);
 		snprintf(p->what, sizeof(p->what), "%s '%s'",
-			 repeat.kind == CT_HAP_PUSH ? "range" : "mark",
+			 repeat.kind == CT_PHASE_PUSH ? "range" : "mark",
 			 iterations_text(w, repeat.text));
 	} else if (!rc && pattern.found) {
 		p->tid = slice->thread->tid;

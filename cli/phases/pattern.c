@@ -159,7 +159,7 @@ static int pattern_parts(struct ct_pattern *p, const struct ct_tokens *t)
 		p->parts[p->parts_count++] = (struct ct_pattern_part){
 			.coarse = n->key[i], .count = n->usual[i],
 		};
-		if (ct_happening_coarse(n->key[i] << 12))
+		if (ct_phase_record_coarse(n->key[i] << 12))
 			p->kernels += n->usual[i];
 		else
 			p->graphs += n->usual[i];
@@ -172,11 +172,11 @@ static int pattern_parts(struct ct_pattern *p, const struct ct_tokens *t)
 static uint64_t pattern_gap_after(const struct ct_tokens *t, uint32_t i)
 {
 	uint32_t at = t->index[i], limit = i + 1 < t->count ? t->index[i + 1] : at;
-	uint64_t end = ct_happening_end(&t->list[at]);
+	uint64_t end = ct_phase_record_end(&t->list[at]);
 
 	while (at < limit) {
 		at++;
-		if (t->list[at].kind >= CT_HAP_COPY && t->list[at].kind <= CT_HAP_GRAPH)
+		if (t->list[at].kind >= CT_PHASE_COPY && t->list[at].kind <= CT_PHASE_GRAPH)
 			return t->list[at].at > end ? t->list[at].at - end : 0;
 	}
 	return 0;
@@ -188,9 +188,9 @@ static bool pattern_fetches(const struct ct_tokens *t, uint32_t i)
 	uint32_t at = t->index[i], limit = i ? t->index[i - 1] : 0;
 
 	for (; at > limit; at--) {
-		const struct ct_happening *h = &t->list[at];
+		const struct ct_phase_record *h = &t->list[at];
 
-		if (h->kind == CT_HAP_COPY)
+		if (h->kind == CT_PHASE_COPY)
 			return (h->flags & CT_COPY_DIRECTION) == CT_DIR_D2H;
 	}
 	return false;
@@ -226,13 +226,13 @@ static int pattern_boundary(struct ct_pattern *p, const struct ct_tokens *t,
 		if (p->at_wait ? g->waits != p->waits : g->launches != p->kernels + p->graphs)
 			continue;
 		for (uint32_t k = t->cuts[i]; k < t->cuts[i + 1] && n < of_each; k++) {
-			const struct ct_happening *h = &t->list[t->index[k]];
+			const struct ct_phase_record *h = &t->list[t->index[k]];
 			uint64_t *value = &pause[(size_t)n * PATTERN_SAMPLES + samples];
 
 			if (t->wait[k] != p->at_wait)
 				continue;
 			if (p->at_wait)
-				*value = pattern_gap_after(t, k) + ct_happening_end(h) - h->at;
+				*value = pattern_gap_after(t, k) + ct_phase_record_end(h) - h->at;
 			else if (k)
 				*value = pattern_gap_after(t, k - 1);
 			fetch[n++] += p->at_wait && pattern_fetches(t, k);

@@ -10,7 +10,7 @@
 #include "phases/tokens.h"
 
 struct ct_pattern_part {
-	uint32_t coarse;	/* ct_happening_coarse() of a launch */
+	uint32_t coarse;	/* ct_phase_record_coarse() of a launch */
 	uint32_t count;		/* in each repetition */
 };
 
@@ -32,7 +32,7 @@ struct ct_pattern {
 	bool     at_wait;
 	uint32_t ordinal;
 	uint32_t offset;	/* behind so many launches, the anchor among them; of a wait */
-	struct ct_happening boundary;	/* one such wait or launch */
+	struct ct_phase_record boundary;	/* one such wait or launch */
 	uint32_t most;		/* how often the token that came most often did, for people */
 };
 

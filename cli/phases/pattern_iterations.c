@@ -28,7 +28,7 @@ struct cut {
 	/* Where we are. */
 	uint64_t before;		/* the token before */
 	/* What was done since an anchor; without one what came before the first of them. */
-	struct ct_happening *segment;
+	struct ct_phase_record *segment;
 	uint32_t segment_count;
 	bool     anchored;
 	/* The part since the last boundary. */
@@ -95,9 +95,9 @@ static int cut_boundary(struct cut *c, uint64_t at)
 	return rc;
 }
 
-static void cut_count(struct cut *c, const struct ct_happening *h)
+static void cut_count(struct cut *c, const struct ct_phase_record *h)
 {
-	uint32_t low = 0, high = c->pattern->parts_count, coarse = ct_happening_coarse(h->sig);
+	uint32_t low = 0, high = c->pattern->parts_count, coarse = ct_phase_record_coarse(h->sig);
 
 	if (c->looking)
 		c->launched[c->total++ % CUT_RING] = h->at;
@@ -121,7 +121,7 @@ static void cut_count(struct cut *c, const struct ct_happening *h)
 		c->strange += ct_launch_weight(h) - 1;
 	}
 	c->launches++;
-	c->last_end = ct_happening_end(h);
+	c->last_end = ct_phase_record_end(h);
 	if (c->launches == c->usual) {
 		c->usual_end = c->last_end;
 		c->usual_alike = c->alike;
@@ -129,24 +129,24 @@ static void cut_count(struct cut *c, const struct ct_happening *h)
 }
 
 /* Takes the next launch, wait or copy.  @boundary: an iteration begins with it, or behind a wait. */
-static int cut_step(struct cut *c, const struct ct_happening *h, bool boundary)
+static int cut_step(struct cut *c, const struct ct_phase_record *h, bool boundary)
 {
 	int rc = 0;
 
 	if (c->pattern->at_wait && h->at >= c->start && h->at < c->first)
 		c->first = h->at;
-	if (ct_happening_launch(h)) {
+	if (ct_phase_record_launch(h)) {
 		if (boundary)
 			rc = cut_boundary(c, h->at);
 		if (!rc)
 			cut_count(c, h);
-	} else if (ct_happening_wait(h)) {
+	} else if (ct_phase_record_wait(h)) {
 		if (c->looking)
 			c->waits[c->waits_count++ % CUT_RING] = (struct cut_wait){
-				.end = ct_happening_end(h), .launches = c->total,
+				.end = ct_phase_record_end(h), .launches = c->total,
 			};
 		if (boundary)
-			rc = cut_boundary(c, ct_happening_end(h));
+			rc = cut_boundary(c, ct_phase_record_end(h));
 	}
 	return rc;
 }
@@ -181,14 +181,14 @@ static uint32_t cut_at_wait(const struct cut *c, bool last)
 	uint32_t waits = 0, launches = 0, near = p->offset / CUT_NEAR + 1;
 
 	for (uint32_t i = 0; i < c->segment_count; i++) {
-		const struct ct_happening *h = &c->segment[i];
+		const struct ct_phase_record *h = &c->segment[i];
 
-		if (ct_happening_launch(h)) {
+		if (ct_phase_record_launch(h)) {
 			if (launches++ <= p->offset)
 				by_launches = i;
 			continue;
 		}
-		if (!ct_happening_wait(h))
+		if (!ct_phase_record_wait(h))
 			continue;
 		if (++waits == p->ordinal)
 			by_number = i;
@@ -208,7 +208,7 @@ static uint32_t cut_at_launch(const struct cut *c, bool last)
 	uint32_t launches = 0, latest = c->segment_count;
 
 	for (uint32_t i = 0; i < c->segment_count; i++) {
-		if (!ct_happening_launch(&c->segment[i]))
+		if (!ct_phase_record_launch(&c->segment[i]))
 			continue;
 		latest = i;
 		if (launches++ == c->pattern->ordinal)
@@ -231,15 +231,15 @@ static int cut_segment(struct cut *c, bool last)
 	return rc;
 }
 
-static int cut_next(void *arg, const struct ct_happening *h)
+static int cut_next(void *arg, const struct ct_phase_record *h)
 {
 	struct cut *c = arg;
 	bool anchor;
 	int rc = 0;
 
-	if (h->kind < CT_HAP_COPY || h->kind > CT_HAP_GRAPH)
+	if (h->kind < CT_PHASE_COPY || h->kind > CT_PHASE_GRAPH)
 		return 0;
-	anchor = ct_happening_launch(h) && ct_token_key(h, c->pattern->level, c->before) == c->pattern->anchor;
+	anchor = ct_phase_record_launch(h) && ct_token_key(h, c->pattern->level, c->before) == c->pattern->anchor;
 	if (anchor || c->segment_count == CUT_SEGMENT) {
 		rc = cut_segment(c, false);
 		c->anchored = anchor;
@@ -258,7 +258,7 @@ static int cut_walk(struct cut *c, const struct ct_thread_events *slice, const s
 	c->before = 0;
 	c->segment_count = 0;
 	c->anchored = false;
-	rc = ct_happenings_walk(w->happenings, slice->thread, w->from, w->to, cut_next, c);
+	rc = ct_phase_records_walk(w->records, slice->thread, w->from, w->to, cut_next, c);
 	return rc ? rc : cut_segment(c, true);
 }
 
@@ -282,8 +282,8 @@ static bool cut_first(struct cut *c, const struct ct_thread_events *slice)
 			waited = true;
 		} else {
 			for (uint32_t i = 0; i < slice->count && !waited; i++)
-				if (slice->list[i].kind >= CT_HAP_COPY &&
-				    slice->list[i].kind <= CT_HAP_GRAPH) {
+				if (slice->list[i].kind >= CT_PHASE_COPY &&
+				    slice->list[i].kind <= CT_PHASE_GRAPH) {
 					at = slice->list[i].at;
 					waited = true;
 				}

@@ -2,7 +2,7 @@
 /*
  * Collecting, see phase_records.h.  Reads each stream by itself, without the merge, and looks at a
  * record's fields only if its class matters.  Must keep nothing that grows with the trace
- * beyond CT_HAPPENINGS_MAX.
+ * beyond CT_PHASE_RECORDS_MAX.
  */
 #include "phases/phase_records.h"
 
@@ -17,34 +17,34 @@
 #define EVENTS_BIRTHS	(64u << 10)
 #define EVENTS_TEXT	96u
 
-enum ct_happening_kind ct_happening_kind(const struct ct_class *c)
+enum ct_phase_record_kind ct_phase_record_kind(const struct ct_class *c)
 {
 	switch (c->id) {
-	case CT_CLASS_mark:		return CT_HAP_MARK;
-	case CT_CLASS_range_push:	return CT_HAP_PUSH;
-	case CT_CLASS_range_pop:	return CT_HAP_POP;
+	case CT_CLASS_mark:		return CT_PHASE_MARK;
+	case CT_CLASS_range_push:	return CT_PHASE_PUSH;
+	case CT_CLASS_range_pop:	return CT_PHASE_POP;
 	}
 	/* What a call of libcudart does is in the calls inside it. */
 	if (!ct_class_is(c, CT_IS_CUDA) || c->category == CT_CAT_IOCTL)
-		return CT_HAP_NONE;
-	return ct_class_is(c, CT_IS_CONTEXT) ? CT_HAP_CONTEXT :
-	       ct_class_is(c, CT_IS_LOAD) ? CT_HAP_MODULE :
-	       ct_class_is(c, CT_IS_ALLOC) ? CT_HAP_ALLOC :
-	       ct_class_is(c, CT_IS_SET) ? CT_HAP_SET :
-	       ct_class_is(c, CT_IS_COPY) ? CT_HAP_COPY :
-	       ct_class_is(c, CT_IS_KERNEL_LAUNCH) ? CT_HAP_LAUNCH :
-	       ct_class_is(c, CT_IS_GRAPH_LAUNCH) ? CT_HAP_GRAPH :
-	       ct_class_is(c, CT_IS_WAIT) ? CT_HAP_WAIT : CT_HAP_CALL;
+		return CT_PHASE_NONE;
+	return ct_class_is(c, CT_IS_CONTEXT) ? CT_PHASE_CONTEXT :
+	       ct_class_is(c, CT_IS_LOAD) ? CT_PHASE_MODULE :
+	       ct_class_is(c, CT_IS_ALLOC) ? CT_PHASE_ALLOC :
+	       ct_class_is(c, CT_IS_SET) ? CT_PHASE_SET :
+	       ct_class_is(c, CT_IS_COPY) ? CT_PHASE_COPY :
+	       ct_class_is(c, CT_IS_KERNEL_LAUNCH) ? CT_PHASE_LAUNCH :
+	       ct_class_is(c, CT_IS_GRAPH_LAUNCH) ? CT_PHASE_GRAPH :
+	       ct_class_is(c, CT_IS_WAIT) ? CT_PHASE_WAIT : CT_PHASE_CALL;
 }
 
-static uint64_t events_mix(uint64_t hash, uint64_t value)
+static uint64_t phase_mix(uint64_t hash, uint64_t value)
 {
 	hash = (hash ^ value) * 0x9e3779b97f4a7c15ull;
 	return hash ^ hash >> 29;
 }
 
 /* The text with '#' for each run of digits, cut to EVENTS_TEXT. */
-static uint32_t events_text(const struct ct_record *r, char plain[EVENTS_TEXT])
+static uint32_t phase_text(const struct ct_record *r, char plain[EVENTS_TEXT])
 {
 	uint64_t hash = 1;
 	uint16_t len;
@@ -56,7 +56,7 @@ static uint32_t events_text(const struct ct_record *r, char plain[EVENTS_TEXT])
 
 		if (digit && i && text[i - 1] >= '0' && text[i - 1] <= '9')
 			continue;
-		hash = events_mix(hash, digit ? '#' : (uint8_t)text[i]);
+		hash = phase_mix(hash, digit ? '#' : (uint8_t)text[i]);
 		if (n < EVENTS_TEXT - 1)
 			plain[n++] = digit ? '#' : text[i];
 	}
@@ -64,77 +64,77 @@ static uint32_t events_text(const struct ct_record *r, char plain[EVENTS_TEXT])
 	return hash >> 32;
 }
 
-static uint64_t events_since(const struct ct_registry *reg, uint64_t ts)
+static uint64_t phase_since(const struct ct_registry *reg, uint64_t ts)
 {
 	return ts > reg->start ? ts - reg->start : 0;
 }
 
-static uint64_t events_since_start(const struct ct_trace *t, uint64_t ts)
+static uint64_t phase_since_start(const struct ct_trace *t, uint64_t ts)
 {
-	return events_since(&t->reg, ts);
+	return phase_since(&t->reg, ts);
 }
 
-/* ct_record_quick() of a field that usually has four bytes. */
-static uint64_t events_word(const struct ct_record *r, enum ct_quick quick)
+/* ct_record_known() of a field that usually has four bytes. */
+static uint64_t phase_word(const struct ct_record *r, enum ct_known known)
 {
-	int i = r->class->quick[quick];
+	int i = r->class->known[known];
 	uint32_t word;
 
 	if (i < 0 || !r->fields || r->class->fields[i].bytes != sizeof(word))
-		return ct_record_quick(r, quick);
+		return ct_record_known(r, known);
 	memcpy(&word, r->fields + r->class->fields[i].offset, sizeof(word));
 	return word;
 }
 
-void ct_happening_make(const struct ct_registry *reg, const struct ct_record *r,
-		       enum ct_happening_kind kind, struct ct_happening *h)
+void ct_phase_record_make(const struct ct_registry *reg, const struct ct_record *r,
+		       enum ct_phase_record_kind kind, struct ct_phase_record *h)
 {
 	char plain[EVENTS_TEXT];
 	uint64_t hash = 1;
 
-	*h = (struct ct_happening){
-		.at = events_since(reg, ct_record_begin(r)), .kind = kind,
+	*h = (struct ct_phase_record){
+		.at = phase_since(reg, ct_record_begin(r)), .kind = kind,
 	};
 	if (r->duration <= UINT32_MAX) {
 		h->duration = r->duration;
 	} else {
 		h->duration = r->duration >> 10 > UINT32_MAX ? UINT32_MAX : r->duration >> 10;
-		h->flags = CT_HAP_COARSE;
+		h->flags = CT_PHASE_COARSE;
 	}
 	switch (kind) {
-	case CT_HAP_LAUNCH:
-		hash = events_mix(hash, ct_registry_first(reg, events_word(r, CT_QUICK_KERNEL)) |
-				  events_word(r, CT_QUICK_BLOCK_X) << 32);
-		hash = events_mix(hash, events_word(r, CT_QUICK_BLOCK_Y) |
-				  events_word(r, CT_QUICK_BLOCK_Z) << 32);
+	case CT_PHASE_LAUNCH:
+		hash = phase_mix(hash, ct_registry_first(reg, phase_word(r, CT_KNOWN_KERNEL)) |
+				  phase_word(r, CT_KNOWN_BLOCK_X) << 32);
+		hash = phase_mix(hash, phase_word(r, CT_KNOWN_BLOCK_Y) |
+				  phase_word(r, CT_KNOWN_BLOCK_Z) << 32);
 		h->sig = hash >> 32 & 0xfffff000u;
-		hash = events_mix(hash, events_word(r, CT_QUICK_GRID_X) |
-				  events_word(r, CT_QUICK_GRID_Y) << 32);
-		hash = events_mix(hash, events_word(r, CT_QUICK_GRID_Z));
+		hash = phase_mix(hash, phase_word(r, CT_KNOWN_GRID_X) |
+				  phase_word(r, CT_KNOWN_GRID_Y) << 32);
+		hash = phase_mix(hash, phase_word(r, CT_KNOWN_GRID_Z));
 		h->sig |= hash >> 52;
 		break;
-	case CT_HAP_GRAPH:
+	case CT_PHASE_GRAPH:
 		/* The field "graph": the first of its layout. */
 		if (r->class->fields_count && r->fields)
-			hash = events_mix(hash, ct_record_field(r, 0));
+			hash = phase_mix(hash, ct_record_field(r, 0));
 		h->sig = hash >> 52;
 		break;
-	case CT_HAP_WAIT:
+	case CT_PHASE_WAIT:
 		h->sig = r->class->id;
 		break;
-	case CT_HAP_COPY: {
-		uint64_t size = ct_record_quick(r, CT_QUICK_SIZE);
-		uint64_t direction = ct_record_quick(r, CT_QUICK_DIRECTION);
+	case CT_PHASE_COPY: {
+		uint64_t size = ct_record_known(r, CT_KNOWN_SIZE);
+		uint64_t direction = ct_record_known(r, CT_KNOWN_DIRECTION);
 
 		h->sig = size > UINT32_MAX ? UINT32_MAX : size;
 		h->flags |= direction < CT_COPY_DIRECTION ? direction : CT_COPY_DIRECTION;
-		if (!ct_record_quick(r, CT_QUICK_ASYNC))
+		if (!ct_record_known(r, CT_KNOWN_ASYNC))
 			h->flags |= CT_COPY_BLOCKING;
 		break;
 	}
-	case CT_HAP_PUSH:
-	case CT_HAP_MARK:
-		h->sig = events_text(r, plain);
+	case CT_PHASE_PUSH:
+	case CT_PHASE_MARK:
+		h->sig = phase_text(r, plain);
 		break;
 	default:
 		break;
@@ -142,7 +142,7 @@ void ct_happening_make(const struct ct_registry *reg, const struct ct_record *r,
 }
 
 /* Is this the command line that record started?  A process keeps only the begin of a long one. */
-static bool events_is_command(const struct ct_trace *t, const char *text, uint16_t len)
+static bool phase_is_command(const struct ct_trace *t, const char *text, uint16_t len)
 {
 	const char *command = ct_registry_info(&t->reg, "command");
 
@@ -150,7 +150,7 @@ static bool events_is_command(const struct ct_trace *t, const char *text, uint16
 	       (!command[len] || len >= EVENTS_COMMAND);
 }
 
-static int events_birth(struct ct_happenings *h, const struct ct_record *r, bool own)
+static int phase_birth(struct ct_phase_records *h, const struct ct_record *r, bool own)
 {
 	struct ct_phase_index *images;
 	uint64_t hash = 1;
@@ -164,17 +164,17 @@ static int events_birth(struct ct_happenings *h, const struct ct_record *r, bool
 		return -ENOMEM;
 	images->index++;
 	if (r->class->fields_count)
-		hash = events_mix(hash, ct_record_field(r, 0));
+		hash = phase_mix(hash, ct_record_field(r, 0));
 	for (unsigned int i = 0; text && i < len; i++)
-		hash = events_mix(hash, (uint8_t)text[i]);
+		hash = phase_mix(hash, (uint8_t)text[i]);
 	h->births[h->births_count++] = (struct ct_phase_birth){
-		.pid = r->pid, .own = own, .at = events_since_start(h->trace, r->end),
-		.text = hash, .command = events_is_command(h->trace, text, len),
+		.pid = r->pid, .own = own, .at = phase_since_start(h->trace, r->end),
+		.text = hash, .command = phase_is_command(h->trace, text, len),
 	};
 	return 0;
 }
 
-static struct ct_phase_thread *events_thread(struct ct_happenings *h, uint32_t pid, uint32_t tid)
+static struct ct_phase_thread *phase_thread(struct ct_phase_records *h, uint32_t pid, uint32_t tid)
 {
 	struct ct_phase_index *of = ct_keyed_put(&h->thread_of, (uint64_t)pid << 32 | tid);
 
@@ -192,10 +192,10 @@ static struct ct_phase_thread *events_thread(struct ct_happenings *h, uint32_t p
 	return &h->threads[of->index - 1];
 }
 
-static int events_keep_text(struct ct_happenings *h, const struct ct_record *r)
+static int phase_keep_text(struct ct_phase_records *h, const struct ct_record *r)
 {
 	char plain[EVENTS_TEXT];
-	uint32_t hash = events_text(r, plain);
+	uint32_t hash = phase_text(r, plain);
 	struct ct_phase_text *text = ct_keyed_get(&h->texts, hash);
 
 	if (text || h->texts.count >= CT_RANGE_TEXTS)
@@ -207,7 +207,7 @@ static int events_keep_text(struct ct_happenings *h, const struct ct_record *r)
 	return text->text ? 0 : -ENOMEM;
 }
 
-static int events_append(struct ct_phase_thread *t, const struct ct_happening *e)
+static int phase_append(struct ct_phase_thread *t, const struct ct_phase_record *e)
 {
 	if (!ct_room(t->list, t->count, t->capacity))
 		return -ENOMEM;
@@ -216,11 +216,11 @@ static int events_append(struct ct_phase_thread *t, const struct ct_happening *e
 }
 
 /* The first call of each image, and again of each stream: the order is known later. */
-static int events_first_call(struct ct_phase_thread *t, uint64_t begin, uint32_t images,
+static int phase_first_call(struct ct_phase_thread *t, uint64_t begin, uint32_t images,
 			     uint32_t stream)
 {
 	if (t->images != images || t->stream != stream || t->first_call == UINT64_MAX) {
-		struct ct_happening e = { .at = begin, .kind = CT_HAP_CALL };
+		struct ct_phase_record e = { .at = begin, .kind = CT_PHASE_CALL };
 
 		if (t->images != images)
 			t->firsts = 0;
@@ -228,7 +228,7 @@ static int events_first_call(struct ct_phase_thread *t, uint64_t begin, uint32_t
 		t->stream = stream;
 		t->first_call = begin;
 		t->first_call_at = t->count;
-		return events_append(t, &e);
+		return phase_append(t, &e);
 	}
 	if (begin < t->first_call) {
 		t->first_call = begin;
@@ -238,58 +238,58 @@ static int events_first_call(struct ct_phase_thread *t, uint64_t begin, uint32_t
 }
 
 /* @left: how many more of this stream are kept */
-static int events_add(struct ct_happenings *h, const struct ct_record *r,
-		      enum ct_happening_kind kind, struct ct_phase_thread *t, uint32_t stream,
+static int phase_add(struct ct_phase_records *h, const struct ct_record *r,
+		      enum ct_phase_record_kind kind, struct ct_phase_thread *t, uint32_t stream,
 		      uint32_t images, uint64_t *left)
 {
-	struct ct_happening e;
-	bool first = kind == CT_HAP_CONTEXT || kind == CT_HAP_MODULE || kind == CT_HAP_ALLOC;
+	struct ct_phase_record e;
+	bool first = kind == CT_PHASE_CONTEXT || kind == CT_PHASE_MODULE || kind == CT_PHASE_ALLOC;
 	int rc;
 
-	if (kind < CT_HAP_PUSH) {
-		uint64_t end = events_since_start(h->trace, r->end);
+	if (kind < CT_PHASE_PUSH) {
+		uint64_t end = phase_since_start(h->trace, r->end);
 
 		if (first)
 			t->last_use = end > t->last_use ? end : t->last_use;
-		rc = events_first_call(t, events_since_start(h->trace, ct_record_begin(r)), images,
+		rc = phase_first_call(t, phase_since_start(h->trace, ct_record_begin(r)), images,
 				       stream);
-		if (rc || kind == CT_HAP_CALL || (first && t->firsts >= EVENTS_FIRSTS))
+		if (rc || kind == CT_PHASE_CALL || (first && t->firsts >= EVENTS_FIRSTS))
 			return rc;
 	}
 	if (!*left) {
-		uint64_t end = events_since_start(h->trace, r->end);
-		uint64_t begin = events_since_start(h->trace, ct_record_begin(r));
+		uint64_t end = phase_since_start(h->trace, r->end);
+		uint64_t begin = phase_since_start(h->trace, ct_record_begin(r));
 
 		e.kind = kind;
-		if (kind >= CT_HAP_SET && kind <= CT_HAP_GRAPH)
+		if (kind >= CT_PHASE_SET && kind <= CT_PHASE_GRAPH)
 			t->last_end = end > t->last_end ? end : t->last_end;
 		t->partial = true;
-		t->launches_more += ct_happening_launch(&e);
-		t->works_more += ct_happening_work(&e);
+		t->launches_more += ct_phase_record_launch(&e);
+		t->works_more += ct_phase_record_work(&e);
 		t->kept_until = begin < t->kept_until ? begin : t->kept_until;
 		return 0;
 	}
 	--*left;
-	ct_happening_make(&h->trace->reg, r, kind, &e);
+	ct_phase_record_make(&h->trace->reg, r, kind, &e);
 	t->firsts += first;
-	if (kind == CT_HAP_PUSH || kind == CT_HAP_MARK) {
-		rc = events_keep_text(h, r);
+	if (kind == CT_PHASE_PUSH || kind == CT_PHASE_MARK) {
+		rc = phase_keep_text(h, r);
 		if (rc)
 			return rc;
 	}
-	return events_append(t, &e);
+	return phase_append(t, &e);
 }
 
 /* The last span of each process of a stream. */
-struct events_spans {
+struct phase_spans {
 	CT_KEYED(struct ct_phase_index);
 };
 
-static int events_span(struct ct_happenings *h, struct events_spans *of, const struct ct_record *r,
+static int phase_span(struct ct_phase_records *h, struct phase_spans *of, const struct ct_record *r,
 		       struct ct_phase_span **span)
 {
-	uint64_t begin = events_since_start(h->trace, ct_record_begin(r));
-	uint64_t end = events_since_start(h->trace, r->end);
+	uint64_t begin = phase_since_start(h->trace, ct_record_begin(r));
+	uint64_t end = phase_since_start(h->trace, r->end);
 	struct ct_phase_index *last = ct_keyed_put(of, r->pid);
 
 	if (!last)
@@ -306,9 +306,9 @@ static int events_span(struct ct_happenings *h, struct events_spans *of, const s
 	return 0;
 }
 
-static int events_gpu(struct ct_happenings *h, const struct ct_record *r)
+static int phase_gpu(struct ct_phase_records *h, const struct ct_record *r)
 {
-	uint64_t begin = events_since_start(h->trace, ct_record_begin(r)), end = events_since_start(h->trace, r->end);
+	uint64_t begin = phase_since_start(h->trace, ct_record_begin(r)), end = phase_since_start(h->trace, r->end);
 	struct ct_phase_gpu *g = ct_keyed_put(&h->gpu, r->pid);
 
 	if (!g)
@@ -318,7 +318,7 @@ static int events_gpu(struct ct_happenings *h, const struct ct_record *r)
 	return 0;
 }
 
-static int events_stream(struct ct_happenings *h, unsigned int index, struct events_spans *spans_of)
+static int phase_stream(struct ct_phase_records *h, unsigned int index, struct phase_spans *spans_of)
 {
 	const struct ct_stream_file *s = &h->trace->streams[index];
 	bool cpu_stream = s->kind == CT_STREAM_CPU;
@@ -337,43 +337,43 @@ static int events_stream(struct ct_happenings *h, unsigned int index, struct eve
 		uint8_t kind = h->kinds[r.class->id];
 
 		if (r.class->id == CT_CLASS_process) {
-			rc = events_birth(h, &r, s->kind == CT_STREAM_THREAD);
+			rc = phase_birth(h, &r, s->kind == CT_STREAM_THREAD);
 			thread = NULL;
 			span = NULL;
 			if (rc)
 				break;
 		}
 		if (r.pid && cpu_stream) {
-			uint64_t end = events_since_start(h->trace, r.end), begin;
+			uint64_t end = phase_since_start(h->trace, r.end), begin;
 
 			if (!span || span->pid != r.pid)
-				rc = events_span(h, spans_of, &r, &span);
+				rc = phase_span(h, spans_of, &r, &span);
 			if (rc)
 				break;
-			begin = events_since_start(h->trace, ct_record_begin(&r));
+			begin = phase_since_start(h->trace, ct_record_begin(&r));
 			if (begin < span->first)
 				span->first = begin;
 			if (end > span->last)
 				span->last = end;
 		}
 		if (s->kind == CT_STREAM_GPU && r.class->call && r.pid)
-			rc = events_gpu(h, &r);
+			rc = phase_gpu(h, &r);
 		if (!kind || !r.pid || r.flags & CT_F_BEGIN)
 			continue;
 		if (!thread || thread->tid != r.tid || thread->pid != r.pid) {
-			thread = events_thread(h, r.pid, r.tid);
+			thread = phase_thread(h, r.pid, r.tid);
 			if (!thread)
 				return -ENOMEM;
 			thread->in_cpu_streams |= cpu_stream;
 			births = ct_keyed_get(&h->images, r.pid);
 			images = births ? births->index : 0;
 		}
-		rc = events_add(h, &r, kind, thread, index, images, &left);
+		rc = phase_add(h, &r, kind, thread, index, images, &left);
 	}
 	return rc;
 }
 
-uint32_t ct_happenings_find(const struct ct_phase_thread *thread, uint64_t at)
+uint32_t ct_phase_records_find(const struct ct_phase_thread *thread, uint64_t at)
 {
 	uint32_t low = 0, high = thread->count;
 
@@ -388,54 +388,54 @@ uint32_t ct_happenings_find(const struct ct_phase_thread *thread, uint64_t at)
 	return low;
 }
 
-static int events_order(const void *a, const void *b)
+static int phase_order(const void *a, const void *b)
 {
-	const struct ct_happening *x = a, *y = b;
+	const struct ct_phase_record *x = a, *y = b;
 
 	if (x->at != y->at)
 		return x->at < y->at ? -1 : 1;
-	return ct_happening_end(x) < ct_happening_end(y) ? 1 : -1;	/* the outer one first */
+	return ct_phase_record_end(x) < ct_phase_record_end(y) ? 1 : -1;	/* the outer one first */
 }
 
 /* In the order of time, and without launches, copies and waits inside one of their kind. */
-static void events_sort(struct ct_phase_thread *t)
+static void phase_sort(struct ct_phase_thread *t)
 {
-	const struct ct_happening *outer = NULL;
+	const struct ct_phase_record *outer = NULL;
 	uint32_t kept = 0;
 
 	for (uint32_t i = 1; i < t->count; i++)
 		if (t->list[i].at < t->list[i - 1].at) {
-			qsort(t->list, t->count, sizeof(*t->list), events_order);
+			qsort(t->list, t->count, sizeof(*t->list), phase_order);
 			break;
 		}
 	for (uint32_t i = 0; i < t->count; i++) {
-		struct ct_happening e = t->list[i];
+		struct ct_phase_record e = t->list[i];
 
-		if (e.kind >= CT_HAP_COPY && e.kind <= CT_HAP_GRAPH) {
+		if (e.kind >= CT_PHASE_COPY && e.kind <= CT_PHASE_GRAPH) {
 			if (outer && outer->kind == e.kind &&
-			    ct_happening_end(&e) <= ct_happening_end(outer))
+			    ct_phase_record_end(&e) <= ct_phase_record_end(outer))
 				continue;
 			outer = &t->list[kept];
 		}
 		t->list[kept++] = e;
-		if (ct_happening_work(&e) || ct_happening_wait(&e))
-			if (ct_happening_end(&e) > t->last_end)
-				t->last_end = ct_happening_end(&e);
+		if (ct_phase_record_work(&e) || ct_phase_record_wait(&e))
+			if (ct_phase_record_end(&e) > t->last_end)
+				t->last_end = ct_phase_record_end(&e);
 	}
 	t->count = kept;
 	/* Its streams may have been kept to different moments. */
 	if (t->partial)
-		t->count = ct_happenings_find(t, t->kept_until);
+		t->count = ct_phase_records_find(t, t->kept_until);
 }
 
-int ct_happenings_collect(struct ct_happenings *h, const struct ct_trace *t)
+int ct_phase_records_collect(struct ct_phase_records *h, const struct ct_trace *t)
 {
-	struct events_spans spans_of = { 0 };
+	struct phase_spans spans_of = { 0 };
 	int rc = 0;
 
 	h->trace = t;
 	if (!h->max)
-		h->max = CT_HAPPENINGS_MAX;
+		h->max = CT_PHASE_RECORDS_MAX;
 	h->kinds = calloc(1, CT_CLASS_MAX + 1);
 	if (!h->kinds)
 		return -ENOMEM;
@@ -443,28 +443,28 @@ int ct_happenings_collect(struct ct_happenings *h, const struct ct_trace *t)
 		const struct ct_class *c = ct_registry_class(&t->reg, i);
 
 		if (c)
-			h->kinds[i] = ct_happening_kind(c);
+			h->kinds[i] = ct_phase_record_kind(c);
 	}
 	for (unsigned int i = 0; i < t->streams_count && !rc; i++) {
 		const struct ct_stream_file *s = &t->streams[i];
 
-		rc = events_stream(h, i, &spans_of);
+		rc = phase_stream(h, i, &spans_of);
 		ct_keyed_free(&spans_of);
 		if (rc || s->kind != CT_STREAM_THREAD || !s->pid || !s->records)
 			continue;
 		if (!ct_room(h->spans, h->spans_count, h->spans_capacity))
 			return -ENOMEM;
 		h->spans[h->spans_count++] = (struct ct_phase_span){
-			.pid = s->pid, .first = events_since_start(t, ct_stream_time(s, s->first)),
-			.last = events_since_start(t, ct_stream_time(s, s->last)),
+			.pid = s->pid, .first = phase_since_start(t, ct_stream_time(s, s->first)),
+			.last = phase_since_start(t, ct_stream_time(s, s->last)),
 		};
 	}
 	for (uint32_t i = 0; i < h->threads_count; i++)
-		events_sort(&h->threads[i]);
+		phase_sort(&h->threads[i]);
 	return rc;
 }
 
-void ct_happenings_free(struct ct_happenings *h)
+void ct_phase_records_free(struct ct_phase_records *h)
 {
 	for (uint32_t i = 0; i < h->threads_count; i++)
 		free(h->threads[i].list);
@@ -478,5 +478,5 @@ void ct_happenings_free(struct ct_happenings *h)
 	ct_keyed_free(&h->gpu);
 	ct_keyed_free(&h->images);
 	ct_keyed_free(&h->texts);
-	*h = (struct ct_happenings){ 0 };
+	*h = (struct ct_phase_records){ 0 };
 }

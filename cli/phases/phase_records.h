@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What the stages and iterations are made from: the few records of a trace that matter, 16
- * bytes each, sorted by thread.  There are at most CT_HAPPENINGS_MAX of them, however long the
+ * bytes each, sorted by thread.  There are at most CT_PHASE_RECORDS_MAX of them, however long the
  * trace is; of a thread that has more the first ones are kept, and the rest is read again.
  */
 #ifndef CT_CLI_PHASE_RECORDS_H
@@ -10,30 +10,30 @@
 #include "base/keyed.h"
 #include "trace/reader.h"
 
-#define CT_HAPPENINGS_MAX	(2u << 20)
+#define CT_PHASE_RECORDS_MAX	(2u << 20)
 #define CT_RANGE_TEXTS		4096u	/* different texts whose words are kept */
 
-enum ct_happening_kind {
-	CT_HAP_NONE,
-	CT_HAP_CALL,		/* the first call to libcuda */
-	CT_HAP_CONTEXT,		/* a context is made */
-	CT_HAP_MODULE,		/* code is loaded */
-	CT_HAP_ALLOC,
-	CT_HAP_SET,		/* memory of the GPU is set */
-	CT_HAP_COPY,		/* sig: bytes; flags: CT_COPY_* */
-	CT_HAP_WAIT,		/* sig: class id */
-	CT_HAP_LAUNCH,		/* sig: 20 bits of name and block, 12 bits of grid */
-	CT_HAP_GRAPH,		/* sig: 20 bits that mean any graph, 12 bits of the handle */
-	CT_HAP_PUSH,		/* sig: hash of the text, digits apart */
-	CT_HAP_POP,
-	CT_HAP_MARK,		/* sig as of a push */
+enum ct_phase_record_kind {
+	CT_PHASE_NONE,
+	CT_PHASE_CALL,		/* the first call to libcuda */
+	CT_PHASE_CONTEXT,		/* a context is made */
+	CT_PHASE_MODULE,		/* code is loaded */
+	CT_PHASE_ALLOC,
+	CT_PHASE_SET,		/* memory of the GPU is set */
+	CT_PHASE_COPY,		/* sig: bytes; flags: CT_COPY_* */
+	CT_PHASE_WAIT,		/* sig: class id */
+	CT_PHASE_LAUNCH,		/* sig: 20 bits of name and block, 12 bits of grid */
+	CT_PHASE_GRAPH,		/* sig: 20 bits that mean any graph, 12 bits of the handle */
+	CT_PHASE_PUSH,		/* sig: hash of the text, digits apart */
+	CT_PHASE_POP,
+	CT_PHASE_MARK,		/* sig as of a push */
 };
 
 #define CT_COPY_DIRECTION	0xfu	/* enum ct_direction, 0xf: a larger one */
 #define CT_COPY_BLOCKING	0x10u
-#define CT_HAP_COARSE		0x400u	/* duration is in units of 1,024 ns */
+#define CT_PHASE_COARSE		0x400u	/* duration is in units of 1,024 ns */
 
-struct ct_happening {
+struct ct_phase_record {
 	uint64_t at : 48;	/* its begin, ns after the trace's begin */
 	uint64_t kind : 5;
 	uint64_t flags : 11;
@@ -41,36 +41,36 @@ struct ct_happening {
 	uint32_t duration;
 };
 
-static inline uint64_t ct_happening_end(const struct ct_happening *h)
+static inline uint64_t ct_phase_record_end(const struct ct_phase_record *h)
 {
-	return h->at + ((uint64_t)h->duration << (h->flags & CT_HAP_COARSE ? 10 : 0));
+	return h->at + ((uint64_t)h->duration << (h->flags & CT_PHASE_COARSE ? 10 : 0));
 }
 
-static inline bool ct_happening_launch(const struct ct_happening *h)
+static inline bool ct_phase_record_launch(const struct ct_phase_record *h)
 {
-	return h->kind == CT_HAP_LAUNCH || h->kind == CT_HAP_GRAPH;
+	return h->kind == CT_PHASE_LAUNCH || h->kind == CT_PHASE_GRAPH;
 }
 
 /* It gives the GPU work: its class is of CT_IS_WORK. */
-static inline bool ct_happening_work(const struct ct_happening *h)
+static inline bool ct_phase_record_work(const struct ct_phase_record *h)
 {
-	return ct_happening_launch(h) || h->kind == CT_HAP_COPY || h->kind == CT_HAP_SET;
+	return ct_phase_record_launch(h) || h->kind == CT_PHASE_COPY || h->kind == CT_PHASE_SET;
 }
 
 /* The thread waited for the GPU. */
-static inline bool ct_happening_wait(const struct ct_happening *h)
+static inline bool ct_phase_record_wait(const struct ct_phase_record *h)
 {
-	return h->kind == CT_HAP_WAIT || (h->kind == CT_HAP_COPY && h->flags & CT_COPY_BLOCKING);
+	return h->kind == CT_PHASE_WAIT || (h->kind == CT_PHASE_COPY && h->flags & CT_COPY_BLOCKING);
 }
 
-static inline bool ct_happening_to_gpu(const struct ct_happening *h)
+static inline bool ct_phase_record_to_gpu(const struct ct_phase_record *h)
 {
-	return h->kind == CT_HAP_COPY && (h->flags & CT_COPY_DIRECTION) == CT_DIR_H2D;
+	return h->kind == CT_PHASE_COPY && (h->flags & CT_COPY_DIRECTION) == CT_DIR_H2D;
 }
 
 struct ct_phase_thread {
 	uint32_t pid, tid;
-	struct ct_happening *list;	/* in the order of their begins */
+	struct ct_phase_record *list;	/* in the order of their begins */
 	uint32_t count, capacity;
 	uint32_t firsts;	/* contexts, modules and allocations kept since an image began */
 	uint32_t images;	/* of its process, when .firsts was counted */
@@ -115,7 +115,7 @@ struct ct_phase_text {
 	char *text;
 };
 
-struct ct_happenings {
+struct ct_phase_records {
 	const struct ct_trace *trace;
 	uint8_t *kinds;			/* by class id */
 	struct ct_phase_thread *threads;
@@ -128,30 +128,30 @@ struct ct_happenings {
 	CT_KEYED(struct ct_phase_gpu) gpu;
 	CT_KEYED(struct ct_phase_index) images;	/* by pid: process records so far */
 	CT_KEYED(struct ct_phase_text) texts;
-	uint64_t max;			/* how many are kept, by default CT_HAPPENINGS_MAX */
+	uint64_t max;			/* how many are kept, by default CT_PHASE_RECORDS_MAX */
 };
 
 /**
- * ct_happenings_collect() - one pass over all streams
+ * ct_phase_records_collect() - one pass over all streams
  * @h: zeros, .max may be set
  *
- * Return: 0 or -ENOMEM.  Free with ct_happenings_free() also after an error.
+ * Return: 0 or -ENOMEM.  Free with ct_phase_records_free() also after an error.
  */
-int ct_happenings_collect(struct ct_happenings *h, const struct ct_trace *t);
-void ct_happenings_free(struct ct_happenings *h);
+int ct_phase_records_collect(struct ct_phase_records *h, const struct ct_trace *t);
+void ct_phase_records_free(struct ct_phase_records *h);
 
 /* The index of the thread's first kept one at or after @at. */
-uint32_t ct_happenings_find(const struct ct_phase_thread *thread, uint64_t at);
+uint32_t ct_phase_records_find(const struct ct_phase_thread *thread, uint64_t at);
 
 /* What a record of the class is for us. */
-enum ct_happening_kind ct_happening_kind(const struct ct_class *c);
+enum ct_phase_record_kind ct_phase_record_kind(const struct ct_class *c);
 
 /* What @r, a record of that kind, is for us. */
-void ct_happening_make(const struct ct_registry *reg, const struct ct_record *r,
-		       enum ct_happening_kind kind, struct ct_happening *h);
+void ct_phase_record_make(const struct ct_registry *reg, const struct ct_record *r,
+		       enum ct_phase_record_kind kind, struct ct_phase_record *h);
 
 /* Part of the signature that does not change with the size of the work. */
-static inline uint32_t ct_happening_coarse(uint32_t sig)
+static inline uint32_t ct_phase_record_coarse(uint32_t sig)
 {
 	return sig >> 12;
 }

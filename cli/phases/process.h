@@ -12,13 +12,13 @@
 /* What one thread of the process did, as far as it was kept. */
 struct ct_thread_events {
 	const struct ct_phase_thread *thread;
-	const struct ct_happening *list;
+	const struct ct_phase_record *list;
 	uint32_t count;
 	uint32_t launches, works;	/* works: whatever gives the GPU work */
 };
 
 struct ct_phase_work {
-	const struct ct_happenings *happenings;
+	const struct ct_phase_records *records;
 	struct ct_process_phases *process;
 	uint64_t from, to;		/* it lived from .from until before .to */
 	struct ct_thread_events *slices;
@@ -35,9 +35,9 @@ struct ct_phase_work {
 };
 
 /* A graph stands for many kernels. */
-static inline unsigned int ct_launch_weight(const struct ct_happening *h)
+static inline unsigned int ct_launch_weight(const struct ct_phase_record *h)
 {
-	return h->kind == CT_HAP_GRAPH ? 4 : 1;
+	return h->kind == CT_PHASE_GRAPH ? 4 : 1;
 }
 
 /* How many of the kept launches of the process are from @from until before @to. */

@@ -31,28 +31,28 @@ typedef int (*ranges_fn)(void *arg, const struct ranges_one *one);
 struct ranges_stack {
 	struct ranges_one open[RANGES_DEPTH];
 	uint64_t depth;
-	enum ct_happening_kind kind;
+	enum ct_phase_record_kind kind;
 	uint32_t only;		/* of this text; 0: all */
 	ranges_fn fn;
 	void *arg;
 };
 
-static int ranges_next(void *arg, const struct ct_happening *h)
+static int ranges_next(void *arg, const struct ct_phase_record *h)
 {
 	struct ranges_stack *s = arg;
 
-	if (s->kind == CT_HAP_MARK) {
+	if (s->kind == CT_PHASE_MARK) {
 		struct ranges_one one = { h->at, h->at, h->sig, 0 };
 
-		if (h->kind != CT_HAP_MARK || (s->only && h->sig != s->only))
+		if (h->kind != CT_PHASE_MARK || (s->only && h->sig != s->only))
 			return 0;
 		return s->fn(s->arg, &one);
 	}
-	if (h->kind == CT_HAP_PUSH) {
+	if (h->kind == CT_PHASE_PUSH) {
 		if (s->depth < RANGES_DEPTH)
 			s->open[s->depth] = (struct ranges_one){ h->at, 0, h->sig, s->depth };
 		s->depth++;
-	} else if (h->kind == CT_HAP_POP && s->depth) {
+	} else if (h->kind == CT_PHASE_POP && s->depth) {
 		struct ranges_one *one;
 
 		if (--s->depth >= RANGES_DEPTH)
@@ -139,7 +139,7 @@ static bool ranges_better(const struct ct_repeat *a, const struct ct_repeat *b)
 }
 
 static int ranges_of_thread(struct ct_repeat *best, const struct ct_phase_work *w,
-			    const struct ct_thread_events *slice, enum ct_happening_kind kind)
+			    const struct ct_thread_events *slice, enum ct_phase_record_kind kind)
 {
 	struct ranges_list list = { .until = w->kept_until };
 	struct ranges_stack stack = { .kind = kind, .fn = ranges_keep, .arg = &list };
@@ -158,12 +158,12 @@ static int ranges_of_thread(struct ct_repeat *best, const struct ct_phase_work *
 		count = next - i;
 		if (count < RANGES_TIMES)
 			continue;
-		if (kind == CT_HAP_MARK)
+		if (kind == CT_PHASE_MARK)
 			for (uint32_t k = i; k < next; k++)
 				list.one[k].end = k + 1 < next ? list.one[k + 1].begin :
 						  list.one[k].begin;
 		/* What follows the last mark is no whole iteration for certain. */
-		rc = ranges_judge(&r, w, &list.one[i], count - (kind == CT_HAP_MARK));
+		rc = ranges_judge(&r, w, &list.one[i], count - (kind == CT_PHASE_MARK));
 		if (!rc && r.found && ranges_better(&r, best))
 			*best = r;
 	}
@@ -178,9 +178,9 @@ int ct_repeat_find(struct ct_repeat *r, const struct ct_phase_work *w)
 
 	*r = (struct ct_repeat){ 0 };
 	for (unsigned int i = 0; i < w->slices_count && !rc; i++) {
-		rc = ranges_of_thread(r, w, &w->slices[i], CT_HAP_PUSH);
+		rc = ranges_of_thread(r, w, &w->slices[i], CT_PHASE_PUSH);
 		if (!rc)
-			rc = ranges_of_thread(&marks, w, &w->slices[i], CT_HAP_MARK);
+			rc = ranges_of_thread(&marks, w, &w->slices[i], CT_PHASE_MARK);
 	}
 	if (marks.found && (!r->found || marks.launches > r->launches * 1.4))
 		*r = marks;
@@ -227,15 +227,15 @@ static uint64_t *ranges_work_ends(const struct ct_phase_work *w, uint32_t *count
 
 	for (unsigned int s = 0; s < w->slices_count; s++)
 		for (uint32_t i = 0; i < w->slices[s].count; i++)
-			n += w->slices[s].list[i].kind >= CT_HAP_COPY &&
-			     w->slices[s].list[i].kind <= CT_HAP_GRAPH;
+			n += w->slices[s].list[i].kind >= CT_PHASE_COPY &&
+			     w->slices[s].list[i].kind <= CT_PHASE_GRAPH;
 	*count = 0;
 	ends = calloc(n + 1ul, sizeof(*ends));
 	for (unsigned int s = 0; ends && s < w->slices_count; s++)
 		for (uint32_t i = 0; i < w->slices[s].count; i++)
-			if (w->slices[s].list[i].kind >= CT_HAP_COPY &&
-			    w->slices[s].list[i].kind <= CT_HAP_GRAPH)
-				ends[(*count)++] = ct_happening_end(&w->slices[s].list[i]);
+			if (w->slices[s].list[i].kind >= CT_PHASE_COPY &&
+			    w->slices[s].list[i].kind <= CT_PHASE_GRAPH)
+				ends[(*count)++] = ct_phase_record_end(&w->slices[s].list[i]);
 	if (ends)
 		qsort(ends, *count, sizeof(*ends), ranges_work_order);
 	return ends;
@@ -289,16 +289,16 @@ int ct_repeat_cut(const struct ct_repeat *r, struct ct_phase_work *w)
 	struct ranges_cut cut = { .process = w->process };
 	struct ranges_stack stack = {
 		.kind = r->kind, .only = r->text, .arg = &cut,
-		.fn = r->kind == CT_HAP_MARK ? ranges_add_mark : ranges_add,
+		.fn = r->kind == CT_PHASE_MARK ? ranges_add_mark : ranges_add,
 	};
 	uint64_t median;
 	int rc;
 
-	rc = ct_happenings_walk(w->happenings, r->slice->thread, w->from, w->to, ranges_next,
+	rc = ct_phase_records_walk(w->records, r->slice->thread, w->from, w->to, ranges_next,
 				&stack);
 	if (rc || !w->process->iterations_count)
 		return rc;
-	if (r->kind == CT_HAP_PUSH)
+	if (r->kind == CT_PHASE_PUSH)
 		return ranges_join(w);
 	/* From the last mark on: as much as one iteration lasts, at most to the last work. */
 	rc = ct_iterations_median(w->process, false, &median);

@@ -7,7 +7,7 @@
 
 struct ct_repeat {
 	bool found;
-	enum ct_happening_kind kind;	/* CT_HAP_PUSH or CT_HAP_MARK */
+	enum ct_phase_record_kind kind;	/* CT_PHASE_PUSH or CT_PHASE_MARK */
 	const struct ct_thread_events *slice;
 	uint32_t text;		/* the hash of its text */
 	uint32_t depth;		/* how many ranges are around it */

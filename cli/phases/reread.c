@@ -8,29 +8,29 @@
 #include <errno.h>
 #include <stdlib.h>
 
-struct again_source {
+struct reread_source {
 	struct ct_cursor cursor;
 	struct ct_record record;
-	enum ct_happening_kind kind;
+	enum ct_phase_record_kind kind;
 	bool more;
 };
 
-static void again_next(const struct ct_happenings *h, const struct ct_phase_thread *thread,
-		       struct again_source *s)
+static void reread_next(const struct ct_phase_records *h, const struct ct_phase_thread *thread,
+		       struct reread_source *s)
 {
 	while ((s->more = ct_cursor_next(&s->cursor, &s->record))) {
 		s->kind = h->kinds[s->record.class->id];
-		if (s->kind >= CT_HAP_COPY && s->record.pid == thread->pid &&
+		if (s->kind >= CT_PHASE_COPY && s->record.pid == thread->pid &&
 		    s->record.tid == thread->tid && !(s->record.flags & CT_F_BEGIN))
 			return;
 	}
 }
 
-static int again_read(const struct ct_happenings *h, const struct ct_phase_thread *thread,
-		      uint64_t from, uint64_t to, ct_happening_fn fn, void *arg)
+static int reread_read(const struct ct_phase_records *h, const struct ct_phase_thread *thread,
+		      uint64_t from, uint64_t to, ct_phase_record_fn fn, void *arg)
 {
 	const struct ct_trace *t = h->trace;
-	struct again_source *sources = calloc(t->streams_count + 1, sizeof(*sources));
+	struct reread_source *sources = calloc(t->streams_count + 1, sizeof(*sources));
 	unsigned int count = 0;
 	int rc = 0;
 
@@ -43,34 +43,34 @@ static int again_read(const struct ct_happenings *h, const struct ct_phase_threa
 		    s->pid != thread->pid || (s->tid && s->tid != thread->tid))
 			continue;
 		ct_cursor_init(&sources[count].cursor, t, i);
-		again_next(h, thread, &sources[count++]);
+		reread_next(h, thread, &sources[count++]);
 	}
 	while (!rc) {
-		struct again_source *next = NULL;
-		struct ct_happening e;
+		struct reread_source *next = NULL;
+		struct ct_phase_record e;
 
 		for (unsigned int i = 0; i < count; i++)
 			if (sources[i].more && (!next || sources[i].record.end < next->record.end))
 				next = &sources[i];
 		if (!next)
 			break;
-		ct_happening_make(&t->reg, &next->record, next->kind, &e);
+		ct_phase_record_make(&t->reg, &next->record, next->kind, &e);
 		if (e.at >= from && e.at < to)
 			rc = fn(arg, &e);
-		again_next(h, thread, next);
+		reread_next(h, thread, next);
 	}
 	free(sources);
 	return rc;
 }
 
-int ct_happenings_walk(const struct ct_happenings *h, const struct ct_phase_thread *thread,
-		       uint64_t from, uint64_t to, ct_happening_fn fn, void *arg)
+int ct_phase_records_walk(const struct ct_phase_records *h, const struct ct_phase_thread *thread,
+		       uint64_t from, uint64_t to, ct_phase_record_fn fn, void *arg)
 {
 	int rc = 0;
 
 	if (thread->partial)
-		return again_read(h, thread, from, to, fn, arg);
-	for (uint32_t i = ct_happenings_find(thread, from); i < thread->count && !rc; i++) {
+		return reread_read(h, thread, from, to, fn, arg);
+	for (uint32_t i = ct_phase_records_find(thread, from); i < thread->count && !rc; i++) {
 		if (thread->list[i].at >= to)
 			break;
 		rc = fn(arg, &thread->list[i]);
@@ -78,11 +78,11 @@ int ct_happenings_walk(const struct ct_happenings *h, const struct ct_phase_thre
 	return rc;
 }
 
-int ct_happenings_launches(const struct ct_happenings *h, uint32_t pid, ct_happening_fn fn,
+int ct_phase_records_launches(const struct ct_phase_records *h, uint32_t pid, ct_phase_record_fn fn,
 			   void *arg)
 {
 	const struct ct_trace *t = h->trace;
-	struct ct_happening e;
+	struct ct_phase_record e;
 	struct ct_cursor c;
 	struct ct_record r;
 	int rc = 0;
@@ -96,10 +96,10 @@ int ct_happenings_launches(const struct ct_happenings *h, uint32_t pid, ct_happe
 		while (!rc && ct_cursor_next(&c, &r)) {
 			uint8_t kind = h->kinds[r.class->id];
 
-			if ((kind != CT_HAP_LAUNCH && kind != CT_HAP_GRAPH) || r.pid != pid ||
+			if ((kind != CT_PHASE_LAUNCH && kind != CT_PHASE_GRAPH) || r.pid != pid ||
 			    r.flags & CT_F_BEGIN)
 				continue;
-			ct_happening_make(&t->reg, &r, kind, &e);
+			ct_phase_record_make(&t->reg, &r, kind, &e);
 			rc = fn(arg, &e);
 		}
 	}

@@ -6,21 +6,21 @@
 #include "phases/phase_records.h"
 
 /* Return: 0 to go on; anything else ends the walk and is its result. */
-typedef int (*ct_happening_fn)(void *arg, const struct ct_happening *h);
+typedef int (*ct_phase_record_fn)(void *arg, const struct ct_phase_record *h);
 
 /**
- * ct_happenings_walk() - what a thread did from @from until before @to (ns after the begin)
+ * ct_phase_records_walk() - what a thread did from @from until before @to (ns after the begin)
  *
  * What was not kept is read again.  Contexts, modules, allocations and first calls may be
  * missing there.
  *
  * Return: 0, -ENOMEM or what @fn returned.
  */
-int ct_happenings_walk(const struct ct_happenings *h, const struct ct_phase_thread *thread,
-		       uint64_t from, uint64_t to, ct_happening_fn fn, void *arg);
+int ct_phase_records_walk(const struct ct_phase_records *h, const struct ct_phase_thread *thread,
+		       uint64_t from, uint64_t to, ct_phase_record_fn fn, void *arg);
 
 /* Calls @fn for each launch of process @pid, read again, in the order of the streams. */
-int ct_happenings_launches(const struct ct_happenings *h, uint32_t pid, ct_happening_fn fn,
+int ct_phase_records_launches(const struct ct_phase_records *h, uint32_t pid, ct_phase_record_fn fn,
 			   void *arg);
 
 #endif

@@ -35,9 +35,9 @@ static void stages_max(uint64_t *max, uint64_t value)
 	*max = value > *max ? value : *max;
 }
 
-static bool stages_uses(const struct ct_happening *h)
+static bool stages_uses(const struct ct_phase_record *h)
 {
-	return h->kind == CT_HAP_MODULE || h->kind == CT_HAP_ALLOC || ct_happening_work(h);
+	return h->kind == CT_PHASE_MODULE || h->kind == CT_PHASE_ALLOC || ct_phase_record_work(h);
 }
 
 /*
@@ -54,46 +54,46 @@ static bool stages_only_copies(const struct ct_phase_work *w, const struct stage
 }
 
 static void stages_each(const struct ct_phase_work *w, struct stages_facts *f,
-			void (*fn)(struct stages_facts *f, const struct ct_happening *h))
+			void (*fn)(struct stages_facts *f, const struct ct_phase_record *h))
 {
 	for (unsigned int s = 0; s < w->slices_count; s++)
 		for (uint32_t i = 0; i < w->slices[s].count; i++)
 			fn(f, &w->slices[s].list[i]);
 }
 
-static void stages_firsts(struct stages_facts *f, const struct ct_happening *h)
+static void stages_firsts(struct stages_facts *f, const struct ct_phase_record *h)
 {
-	if (h->kind < CT_HAP_PUSH)
+	if (h->kind < CT_PHASE_PUSH)
 		stages_min(&f->first_call, h->at);
 	if (stages_uses(h))
 		stages_min(&f->first_use, h->at);
-	if (ct_happening_launch(h))
+	if (ct_phase_record_launch(h))
 		stages_min(&f->first_launch, h->at);
 }
 
-static void stages_context(struct stages_facts *f, const struct ct_happening *h)
+static void stages_context(struct stages_facts *f, const struct ct_phase_record *h)
 {
-	if (h->kind != CT_HAP_CONTEXT)
+	if (h->kind != CT_PHASE_CONTEXT)
 		return;
 	if (h->at < f->first_use)
-		stages_max(&f->context_end, ct_happening_end(h));
+		stages_max(&f->context_end, ct_phase_record_end(h));
 	else if (h->at < f->first_data && h->at < f->first_launch)
-		stages_max(&f->late_context_end, ct_happening_end(h));
+		stages_max(&f->late_context_end, ct_phase_record_end(h));
 }
 
-static void stages_data(struct stages_facts *f, const struct ct_happening *h)
+static void stages_data(struct stages_facts *f, const struct ct_phase_record *h)
 {
-	if (h->kind == CT_HAP_ALLOC || ct_happening_to_gpu(h))
+	if (h->kind == CT_PHASE_ALLOC || ct_phase_record_to_gpu(h))
 		stages_min(&f->first_data, h->at);
 }
 
 /* Code is loaded in one piece before data: what is loaded for a launch later does not count. */
-static void stages_modules(struct stages_facts *f, const struct ct_happening *h)
+static void stages_modules(struct stages_facts *f, const struct ct_phase_record *h)
 {
-	if (h->kind != CT_HAP_MODULE || h->at >= f->first_data || h->at >= f->first_launch)
+	if (h->kind != CT_PHASE_MODULE || h->at >= f->first_data || h->at >= f->first_launch)
 		return;
 	f->modules = true;
-	stages_max(&f->modules_end, ct_happening_end(h));
+	stages_max(&f->modules_end, ct_phase_record_end(h));
 }
 
 struct stages_copy {
@@ -119,19 +119,19 @@ static int stages_weights(const struct ct_phase_work *w, struct stages_facts *f,
 
 	for (unsigned int s = 0; s < w->slices_count; s++)
 		for (uint32_t i = 0; i < w->slices[s].count; i++)
-			n += ct_happening_to_gpu(&w->slices[s].list[i]) &&
+			n += ct_phase_record_to_gpu(&w->slices[s].list[i]) &&
 			     w->slices[s].list[i].at < limit;
 	copies = calloc(n + 1ul, sizeof(*copies));
 	if (!copies)
 		return -ENOMEM;
 	for (unsigned int s = 0; s < w->slices_count; s++)
 		for (uint32_t i = 0; i < w->slices[s].count; i++) {
-			const struct ct_happening *h = &w->slices[s].list[i];
+			const struct ct_phase_record *h = &w->slices[s].list[i];
 
-			if (!ct_happening_to_gpu(h) || h->at >= limit)
+			if (!ct_phase_record_to_gpu(h) || h->at >= limit)
 				continue;
 			copies[count++] = (struct stages_copy){
-				.begin = h->at, .end = ct_happening_end(h), .bytes = h->sig,
+				.begin = h->at, .end = ct_phase_record_end(h), .bytes = h->sig,
 			};
 			all += h->sig;
 		}
@@ -195,7 +195,7 @@ struct stages_outside {
 	uint64_t before, after, all;	/* launches */
 };
 
-static int stages_count_launch(void *arg, const struct ct_happening *h)
+static int stages_count_launch(void *arg, const struct ct_phase_record *h)
 {
 	struct stages_outside *o = arg;
 
@@ -223,7 +223,7 @@ static int stages_miss_most(const struct ct_phase_work *w, uint64_t steady, unsi
 	int rc = 0;
 
 	if (w->partial) {	/* those that were not kept are read again */
-		rc = ct_happenings_launches(w->happenings, p->pid, stages_count_launch, &o);
+		rc = ct_phase_records_launches(w->records, p->pid, stages_count_launch, &o);
 	} else {
 		o.all = w->launches_count;
 		o.before = ct_work_launches(w, 0, o.steady);
@@ -243,7 +243,7 @@ static uint64_t stages_steady_end(const struct ct_phase_work *w)
 	const struct ct_process_phases *p = w->process;
 	uint64_t end = p->iterations[p->iterations_count - 1].end, last, from, until = UINT64_MAX;
 	uint32_t before = ct_work_launches(w, 0, end);
-	const struct ct_happening *wait = NULL;
+	const struct ct_phase_record *wait = NULL;
 
 	if (w->partial || !before)
 		return end;
@@ -252,16 +252,16 @@ static uint64_t stages_steady_end(const struct ct_phase_work *w)
 		until = w->launches[before];
 	for (unsigned int s = 0; s < w->slices_count; s++)
 		for (uint32_t i = 0; i < w->slices[s].count; i++) {
-			const struct ct_happening *h = &w->slices[s].list[i];
+			const struct ct_phase_record *h = &w->slices[s].list[i];
 
-			if (ct_happening_wait(h) && h->at > last && (!wait || h->at < wait->at))
+			if (ct_phase_record_wait(h) && h->at > last && (!wait || h->at < wait->at))
 				wait = h;
 		}
-	if (!wait || wait->at >= until || ct_happening_end(wait) <= end)
+	if (!wait || wait->at >= until || ct_phase_record_end(wait) <= end)
 		return end;
 	/* What comes long after is another matter. */
 	from = wait->at > end ? wait->at : end;
-	return from - end <= ct_happening_end(wait) - from ? ct_happening_end(wait) : end;
+	return from - end <= ct_phase_record_end(wait) - from ? ct_phase_record_end(wait) : end;
 }
 
 int ct_stages_find(struct ct_phase_work *w)

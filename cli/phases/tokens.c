@@ -15,18 +15,18 @@
 /* What lies in a break (an evaluation between two epochs) counts so much against the pattern. */
 #define TOKENS_BREAK		0.5
 
-uint64_t ct_token_key(const struct ct_happening *h, enum ct_token_level level, uint64_t before)
+uint64_t ct_token_key(const struct ct_phase_record *h, enum ct_token_level level, uint64_t before)
 {
 	uint64_t key;
 
-	if (h->kind == CT_HAP_COPY)
+	if (h->kind == CT_PHASE_COPY)
 		key = 3ull << 32 | (h->flags & CT_COPY_DIRECTION);
-	else if (h->kind == CT_HAP_WAIT)
+	else if (h->kind == CT_PHASE_WAIT)
 		key = 2ull << 32 | h->sig;
 	else if (level == CT_TOKEN_FINE)
 		key = 1ull << 32 | h->sig;
 	else
-		key = 1ull << 32 | ct_happening_coarse(h->sig);
+		key = 1ull << 32 | ct_phase_record_coarse(h->sig);
 	return level == CT_TOKEN_PAIR ? ct_mix(before + 1, key) : key;
 }
 
@@ -49,7 +49,7 @@ static int tokens_name(struct ct_tokens *t, enum ct_token_level level)
 	n->segments = n->votes + room;
 	n->hits = n->segments + room;
 	for (uint32_t i = 0; i < t->count; i++) {
-		const struct ct_happening *h = &t->list[t->index[i]];
+		const struct ct_phase_record *h = &t->list[t->index[i]];
 		uint64_t key = ct_token_key(h, level, before);
 
 		before = ct_token_key(h, CT_TOKEN_COARSE, 0);
@@ -92,7 +92,7 @@ int ct_tokens_make(struct ct_tokens *t, const struct ct_thread_events *slice, ui
 			skip--;
 			continue;
 		}
-		t->wait[n] = ct_happening_wait(&slice->list[i]);
+		t->wait[n] = ct_phase_record_wait(&slice->list[i]);
 		t->index[n++] = i;
 	}
 	for (unsigned int i = 0; i < CT_TOKEN_LEVELS && !rc; i++)

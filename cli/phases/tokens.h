@@ -20,13 +20,13 @@ enum ct_token_level {
 	CT_TOKEN_LEVELS
 };
 
-static inline bool ct_token_is(const struct ct_happening *h)
+static inline bool ct_token_is(const struct ct_phase_record *h)
 {
-	return ct_happening_launch(h) || ct_happening_wait(h);
+	return ct_phase_record_launch(h) || ct_phase_record_wait(h);
 }
 
 /* @before: the key of the token before at CT_TOKEN_COARSE; for CT_TOKEN_PAIR */
-uint64_t ct_token_key(const struct ct_happening *h, enum ct_token_level level, uint64_t before);
+uint64_t ct_token_key(const struct ct_phase_record *h, enum ct_token_level level, uint64_t before);
 
 /* One level's names of the tokens. */
 struct ct_token_names {
@@ -39,7 +39,7 @@ struct ct_token_names {
 };
 
 struct ct_tokens {
-	const struct ct_happening *list;
+	const struct ct_phase_record *list;
 	uint32_t *index;	/* of each token in the list */
 	bool     *wait;		/* of each token */
 	uint32_t count;

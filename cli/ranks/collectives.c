@@ -107,10 +107,10 @@ static int find_member(struct ct_comm *c, uint32_t pid, uint32_t rank)
 
 static int find_made(struct find *f, const struct ct_span *s)
 {
-	uint64_t id = ct_record_quick(s->record, CT_QUICK_COMMUNICATOR);
-	uint64_t of = ct_record_quick(s->record, CT_QUICK_SPLIT_OF);
-	uint32_t index, ranks = ct_record_quick(s->record, CT_QUICK_RANKS);
-	uint32_t rank = ct_record_quick(s->record, CT_QUICK_RANK);
+	uint64_t id = ct_record_known(s->record, CT_KNOWN_COMMUNICATOR);
+	uint64_t of = ct_record_known(s->record, CT_KNOWN_SPLIT_OF);
+	uint32_t index, ranks = ct_record_known(s->record, CT_KNOWN_RANKS);
+	uint32_t rank = ct_record_known(s->record, CT_KNOWN_RANK);
 	struct ct_comm *c;
 
 	if (!id || (s->flags & CT_SPAN_FAILED) || (!ranks && !of))
@@ -122,7 +122,7 @@ static int find_made(struct find *f, const struct ct_span *s)
 	if (ranks > c->ranks)
 		c->ranks = ranks;
 	c->split_of = of ? of : c->split_of;
-	c->color = of ? (int32_t)ct_record_quick(s->record, CT_QUICK_COLOR) : c->color;
+	c->color = of ? (int32_t)ct_record_known(s->record, CT_KNOWN_COLOR) : c->color;
 	/* All ranks are of this process, and the record is of the first. */
 	for (uint32_t i = 1; !strcmp(s->class->name, "ncclCommInitAll") && i < ranks && i < MEMBERS_MAX; i++)
 		if (find_member(c, s->pid, i))
@@ -197,15 +197,15 @@ static int find_part(struct find *f, const struct ct_span *s)
 	const struct ct_record *r = s->record;
 	struct ct_collectives *c = f->c;
 	struct ct_part p = {
-		.pid = s->pid, .tid = s->tid, .rank = ct_record_quick(r, CT_QUICK_RANK),
-		.number = ct_record_quick(r, CT_QUICK_NUMBER), .stack = s->stack,
-		.root = ct_record_quick(r, CT_QUICK_ROOT), .reduction = ct_record_quick(r, CT_QUICK_REDUCTION),
-		.datatype = ct_record_quick(r, CT_QUICK_DATATYPE), .class = s->class, .op_id = s->op_id,
-		.begin = s->begin, .end = s->end, .size = ct_record_quick(r, CT_QUICK_SIZE),
-		.count = ct_record_quick(r, CT_QUICK_ELEMENTS), .stream = ct_record_quick(r, CT_QUICK_STREAM),
+		.pid = s->pid, .tid = s->tid, .rank = ct_record_known(r, CT_KNOWN_RANK),
+		.number = ct_record_known(r, CT_KNOWN_NUMBER), .stack = s->stack,
+		.root = ct_record_known(r, CT_KNOWN_ROOT), .reduction = ct_record_known(r, CT_KNOWN_REDUCTION),
+		.datatype = ct_record_known(r, CT_KNOWN_DATATYPE), .class = s->class, .op_id = s->op_id,
+		.begin = s->begin, .end = s->end, .size = ct_record_known(r, CT_KNOWN_SIZE),
+		.count = ct_record_known(r, CT_KNOWN_ELEMENTS), .stream = ct_record_known(r, CT_KNOWN_STREAM),
 	};
-	uint64_t id = ct_record_quick(r, CT_QUICK_COMMUNICATOR);
-	uint32_t index, ranks = ct_record_quick(r, CT_QUICK_RANKS);
+	uint64_t id = ct_record_known(r, CT_KNOWN_COMMUNICATOR);
+	uint32_t index, ranks = ct_record_known(r, CT_KNOWN_RANKS);
 
 	if (!t)
 		return -ENOMEM;
@@ -264,7 +264,7 @@ static int find_group(struct find *f, const struct ct_span *s)
 
 static bool find_is_ours(struct find *f, const struct ct_record *r)
 {
-	uint32_t id = ct_record_quick(r, CT_QUICK_KERNEL);
+	uint32_t id = ct_record_known(r, CT_KNOWN_KERNEL);
 	const char *name;
 
 	if (id >= f->trace->reg.strings_count)
@@ -287,7 +287,7 @@ static int find_launched(struct find *f, const struct ct_span *s)
 	if (!t || !ct_room(t->launches, t->launches_count, t->launches_capacity))
 		return -ENOMEM;
 	t->launches[t->launches_count++] = (struct find_launch){
-		s->op_id, ct_record_quick(s->record, CT_QUICK_STREAM),
+		s->op_id, ct_record_known(s->record, CT_KNOWN_STREAM),
 	};
 	return 0;
 }
@@ -308,7 +308,7 @@ static int find_ran(struct find *f, const struct ct_span *s)
 		return -ENOMEM;
 	k->begin = s->begin;
 	k->end = s->end;
-	k->gpu = ct_record_quick(s->record, CT_QUICK_GPU);
+	k->gpu = ct_record_known(s->record, CT_KNOWN_GPU);
 	return 0;
 }
 

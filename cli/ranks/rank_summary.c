@@ -162,7 +162,7 @@ static struct ct_process_phases *summary_phases(struct summary *s)
 	return s->all->processes_count > s->first_process ? &s->all->phases.processes[s->all->processes_count - 1] : NULL;
 }
 
-static bool summary_process(struct summary *s, const char *at)
+static bool rank_summary_process(struct summary *s, const char *at)
 {
 	struct ct_summaries *all = s->all;
 	struct ct_summary_process p = { 0 };
@@ -274,7 +274,7 @@ static bool summary_communicator(struct summary *s, const char *at)
 	return true;
 }
 
-static bool summary_row(struct summary *s, const char *at)
+static bool rank_summary_row(struct summary *s, const char *at)
 {
 	struct ct_collectives *c = &s->all->collectives;
 	struct summary_row r = { .next = 1 };
@@ -401,7 +401,7 @@ static bool summary_counts(struct summary *s, const char *at)
 	return true;
 }
 
-static bool summary_gpu(struct summary *s, const char *at)
+static bool rank_summary_gpu(struct summary *s, const char *at)
 {
 	uint32_t measured, simulated;
 
@@ -458,11 +458,11 @@ static bool summary_line(struct summary *s, const char *line)
 	if (IS("shape"))
 		return summary_shape(s, at);
 	if (IS("row"))
-		return summary_row(s, at);
+		return rank_summary_row(s, at);
 	if (IS("sum"))
 		return summary_sum(s, at);
 	if (IS("process"))
-		return summary_process(s, at);
+		return rank_summary_process(s, at);
 	if (IS("doing"))
 		return summary_doing(s, at);
 	if (IS("communicator"))
@@ -472,7 +472,7 @@ static bool summary_line(struct summary *s, const char *line)
 	if (IS("records"))
 		return summary_counts(s, at);
 	if (IS("gpu"))
-		return summary_gpu(s, at);
+		return rank_summary_gpu(s, at);
 	if (IS("stride"))
 		return summary_stride(s, at);
 	if (IS("calls"))

@@ -11,9 +11,9 @@
 
 static void processes_communicator(struct ct_process_place *place, const struct ct_record *r)
 {
-	uint64_t id = ct_record_quick(r, CT_QUICK_COMMUNICATOR);
-	uint32_t ranks = ct_record_quick(r, CT_QUICK_RANKS);
-	int32_t rank = (int32_t)ct_record_quick(r, CT_QUICK_RANK);
+	uint64_t id = ct_record_known(r, CT_KNOWN_COMMUNICATOR);
+	uint32_t ranks = ct_record_known(r, CT_KNOWN_RANKS);
+	int32_t rank = (int32_t)ct_record_known(r, CT_KNOWN_RANK);
 
 	if (ranks > place->ranks && id) {
 		place->ranks = ranks;
@@ -41,8 +41,8 @@ static int processes_place(struct ct_processes *p, const struct ct_record *r)
 		place->gpu = place->rank = place->last = -1;
 	}
 	if (!ct_class_is(r->class, CT_IS_COMMUNICATOR)) {
-		if (place->gpu < 0 && ct_record_has(r, CT_QUICK_CUDA_DEVICE))
-			place->gpu = (int32_t)ct_record_quick(r, CT_QUICK_CUDA_DEVICE);
+		if (place->gpu < 0 && ct_record_has(r, CT_KNOWN_CUDA_DEVICE))
+			place->gpu = (int32_t)ct_record_known(r, CT_KNOWN_CUDA_DEVICE);
 		return 0;
 	}
 	processes_communicator(place, r);

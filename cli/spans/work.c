@@ -43,7 +43,7 @@ void ct_gpu_notes(const struct ct_gpu_source *s, struct ct_table *t, const char 
 
 unsigned int ct_gpu_operation(const struct ct_record *r)
 {
-	uint64_t direction = ct_record_quick(r, CT_QUICK_DIRECTION);
+	uint64_t direction = ct_record_known(r, CT_KNOWN_DIRECTION);
 
 	if (ct_gpu_is_set(r->class))
 		return CT_DIR_COUNT;

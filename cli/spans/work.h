@@ -24,7 +24,7 @@ struct ct_gpu_source {
 /* A class of the GPU, or a call of libcuda, that launches a kernel by name. */
 static inline bool ct_gpu_is_kernel(const struct ct_class *class)
 {
-	return ct_class_is(class, CT_IS_KERNEL_LAUNCH | CT_IS_GPU_KERNEL) && class->quick[CT_QUICK_KERNEL] >= 0;
+	return ct_class_is(class, CT_IS_KERNEL_LAUNCH | CT_IS_GPU_KERNEL) && class->known[CT_KNOWN_KERNEL] >= 0;
 }
 
 /* The same that copies or sets memory. */

@@ -30,8 +30,8 @@ const char *const ct_direction_word[CT_DIR_COUNT] = { CT_DIRECTIONS(ROW) };
 #define ROW(id, word)	[CT_MEMKIND_##id] = word,
 const char *const ct_memkind_word[CT_MEMKIND_COUNT] = { CT_MEMKINDS(ROW) };
 #undef ROW
-#define ROW(id, word)	[CT_QUICK_##id] = word,
-static const char *const quick_word[CT_QUICK_COUNT] = { CT_QUICK(ROW) };
+#define ROW(id, word)	[CT_KNOWN_##id] = word,
+static const char *const known_word[CT_KNOWN_COUNT] = { CT_KNOWN_FIELDS(ROW) };
 #undef ROW
 
 /*
@@ -49,7 +49,7 @@ static bool class_is_output(const struct ct_class *class, const char *name)
 
 	if (ct_word_index(always, sizeof(always) / sizeof(*always), name) >= 0)
 		return true;
-	switch (class->op) {
+	switch (class->operation) {
 	case CT_OP_ALLOC:
 	case CT_OP_MAP:
 		return !strcmp(name, "ptr");
@@ -86,21 +86,21 @@ static bool class_name_is_plain(const char *name, size_t len)
 }
 
 /* A field of a probe that a user added may have any name: its type must fit, too. */
-static bool class_type_fits(enum ct_quick quick, unsigned int type)
+static bool class_type_fits(enum ct_known known, unsigned int type)
 {
-	switch (quick) {
-	case CT_QUICK_KERNEL:
-	case CT_QUICK_STACK:
+	switch (known) {
+	case CT_KNOWN_KERNEL:
+	case CT_KNOWN_STACK:
 		return type == CT_TYPE_str;
-	case CT_QUICK_DIRECTION:
+	case CT_KNOWN_DIRECTION:
 		return type == CT_TYPE_dir;
-	case CT_QUICK_DEVICE:
+	case CT_KNOWN_DEVICE:
 		return type == CT_TYPE_dev;
-	case CT_QUICK_CUDA_DEVICE:	/* its number in the process, not the file of an ioctl */
+	case CT_KNOWN_CUDA_DEVICE:	/* its number in the process, not the file of an ioctl */
 		return type == CT_TYPE_s32;
-	case CT_QUICK_CODE:
+	case CT_KNOWN_CODE:
 		return type == CT_TYPE_nvcode;
-	case CT_QUICK_STATUS:
+	case CT_KNOWN_STATUS:
 		return type == CT_TYPE_nvst;
 	default:
 		return type != CT_TYPE_text && type != CT_TYPE_str;
@@ -161,9 +161,9 @@ static const char *class_parse_field(struct ct_class *class, const char *spec, s
 		return "a field that is not naturally aligned";
 	class->size += field->bytes;
 	class->has_text = type == CT_TYPE_text;
-	for (unsigned int i = 0; i < CT_QUICK_COUNT; i++)
-		if (!strcmp(field->name, quick_word[i]) && class_type_fits(i, type))
-			class->quick[i] = class->fields_count;
+	for (unsigned int i = 0; i < CT_KNOWN_COUNT; i++)
+		if (!strcmp(field->name, known_word[i]) && class_type_fits(i, type))
+			class->known[i] = class->fields_count;
 	class->fields_count++;
 	return NULL;
 }
@@ -185,23 +185,23 @@ static uint32_t class_is_call(const struct ct_class *class)
 		return CT_IS_API;
 	if (class->category == CT_CAT_COLLECTIVE)
 		return CT_IS_API | CT_IS_NCCL | class_is_named(class->name) |
-		       (class->quick[CT_QUICK_NUMBER] >= 0 ? CT_IS_COLLECTIVE :
-			class->quick[CT_QUICK_COMMUNICATOR] >= 0 ? CT_IS_COMMUNICATOR : 0);
+		       (class->known[CT_KNOWN_NUMBER] >= 0 ? CT_IS_COLLECTIVE :
+			class->known[CT_KNOWN_COMMUNICATOR] >= 0 ? CT_IS_COMMUNICATOR : 0);
 	switch (class->category) {
 	case CT_CAT_KERNEL:
-		return CT_IS_API | CT_IS_CUDA | (class->op == CT_OP_LAUNCH ? CT_IS_KERNEL_LAUNCH : 0);
+		return CT_IS_API | CT_IS_CUDA | (class->operation == CT_OP_LAUNCH ? CT_IS_KERNEL_LAUNCH : 0);
 	case CT_CAT_GRAPH:
-		return CT_IS_API | CT_IS_CUDA | (class->op == CT_OP_LAUNCH ? CT_IS_GRAPH_LAUNCH : 0);
+		return CT_IS_API | CT_IS_CUDA | (class->operation == CT_OP_LAUNCH ? CT_IS_GRAPH_LAUNCH : 0);
 	case CT_CAT_CONTEXT:
-		return CT_IS_API | CT_IS_CUDA | (class->op == CT_OP_CREATE ? CT_IS_CONTEXT : 0);
+		return CT_IS_API | CT_IS_CUDA | (class->operation == CT_OP_CREATE ? CT_IS_CONTEXT : 0);
 	case CT_CAT_MODULE:
-		return CT_IS_API | CT_IS_CUDA | (class->op == CT_OP_LOAD ? CT_IS_LOAD : 0);
+		return CT_IS_API | CT_IS_CUDA | (class->operation == CT_OP_LOAD ? CT_IS_LOAD : 0);
 	case CT_CAT_TRANSFER:
 		return CT_IS_API | CT_IS_CUDA |
-		       (class->op == CT_OP_COPY ? CT_IS_COPY : class->op == CT_OP_SET ? CT_IS_SET : 0);
+		       (class->operation == CT_OP_COPY ? CT_IS_COPY : class->operation == CT_OP_SET ? CT_IS_SET : 0);
 	case CT_CAT_MEMORY:
 		return CT_IS_API | CT_IS_CUDA |
-		       (class->op == CT_OP_ALLOC ? CT_IS_ALLOC : class->op == CT_OP_FREE ? CT_IS_FREE : 0);
+		       (class->operation == CT_OP_ALLOC ? CT_IS_ALLOC : class->operation == CT_OP_FREE ? CT_IS_FREE : 0);
 	case CT_CAT_SYNC:
 		return CT_IS_API | CT_IS_CUDA | CT_IS_WAIT;
 	}
@@ -214,7 +214,7 @@ static uint32_t class_is_gpu(const struct ct_class *class)
 	case CT_CAT_KERNEL:
 		return CT_IS_GPU_KERNEL;
 	case CT_CAT_TRANSFER:
-		return class->op == CT_OP_SET ? CT_IS_GPU_SET : CT_IS_GPU_COPY;
+		return class->operation == CT_OP_SET ? CT_IS_GPU_SET : CT_IS_GPU_COPY;
 	case CT_CAT_MEMORY:
 		return CT_IS_GPU_SET;
 	case CT_CAT_GRAPH:
@@ -228,7 +228,7 @@ static uint32_t class_is(const struct ct_class *class)
 {
 	uint32_t what = 0;
 
-	if (class->quick[CT_QUICK_CMD] >= 0 && class->quick[CT_QUICK_DEVICE] >= 0)
+	if (class->known[CT_KNOWN_CMD] >= 0 && class->known[CT_KNOWN_DEVICE] >= 0)
 		what |= CT_IS_IOCTL;
 	if (!class->call)
 		return what;
@@ -240,7 +240,7 @@ static uint32_t class_is(const struct ct_class *class)
 }
 
 struct ct_class *ct_class_new(unsigned int id, unsigned int layer, unsigned int category,
-			      unsigned int op, const char *fields, const char *name,
+			      unsigned int operation, const char *fields, const char *name,
 			      const char *symbol, const char **why)
 {
 	size_t name_len = strlen(name), symbol_len = strlen(symbol);
@@ -249,7 +249,7 @@ struct ct_class *ct_class_new(unsigned int id, unsigned int layer, unsigned int 
 
 	*why = "an id or a word out of range";
 	if (!id || id > CT_CLASS_MAX || layer >= CT_LAYER_COUNT || category >= CT_CAT_COUNT ||
-	    op >= CT_OP_COUNT)
+	    operation >= CT_OP_COUNT)
 		return NULL;
 	*why = "a name that is empty or too long";
 	if (!name_len || name_len >= 4 * CT_NAME_LEN || symbol_len >= 4 * CT_NAME_LEN)
@@ -264,10 +264,10 @@ struct ct_class *ct_class_new(unsigned int id, unsigned int layer, unsigned int 
 	class->id = id;
 	class->layer = layer;
 	class->category = category;
-	class->op = op;
+	class->operation = operation;
 	class->call = category != CT_CAT_MARKER && category != CT_CAT_PROCESS &&
 		      category != CT_CAT_TRACER;
-	memset(class->quick, -1, sizeof(class->quick));
+	memset(class->known, -1, sizeof(class->known));
 
 	if (!strcmp(fields, "-"))
 		fields = "";
@@ -313,7 +313,7 @@ bool ct_class_same(const struct ct_class *a, const struct ct_class *b)
 	ct_class_spec(a, spec_a);
 	ct_class_spec(b, spec_b);
 	return a->layer == b->layer && a->category == b->category &&
-	       a->op == b->op && !strcmp(spec_a, spec_b) && !strcmp(a->name, b->name) &&
+	       a->operation == b->operation && !strcmp(spec_a, spec_b) && !strcmp(a->name, b->name) &&
 	       !strcmp(a->symbol, b->symbol);
 }
 

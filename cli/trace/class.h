@@ -14,7 +14,7 @@
 #include "module/uapi/cudatrace.h"
 
 /* Fields that commands look for; X(ID, field name). */
-#define CT_QUICK(X)							\
+#define CT_KNOWN_FIELDS(X)							\
 	X(SIZE, "size") X(PTR, "ptr") X(DIRECTION, "direction")		\
 	X(KERNEL, "kernel") X(STREAM, "stream") X(SHARED, "shared")	\
 	X(GRID_X, "grid_x") X(GRID_Y, "grid_y") X(GRID_Z, "grid_z")	\
@@ -48,9 +48,9 @@
 	X(COLOR, "color") X(KEY, "key")					\
 	/* of work that is queued, and of a function that has no layout */ \
 	X(ITEM, "item") X(ARG0, "arg0")
-#define CT_QUICK_ROW(id, word)	CT_QUICK_##id,
-enum ct_quick { CT_QUICK(CT_QUICK_ROW) CT_QUICK_COUNT };
-#undef CT_QUICK_ROW
+#define CT_KNOWN_ROW(id, word)	CT_KNOWN_##id,
+enum ct_known { CT_KNOWN_FIELDS(CT_KNOWN_ROW) CT_KNOWN_COUNT };
+#undef CT_KNOWN_ROW
 
 /* What a field holds that is another number where several traces are one (source.h). */
 enum ct_shift {
@@ -107,13 +107,13 @@ enum ct_what {
 
 struct ct_class {
 	uint16_t id;
-	uint8_t  layer, category, op;
+	uint8_t  layer, category, operation;
 	uint8_t  fields_count;
 	bool     has_text;	/* the last field is a text */
 	bool     call;		/* something that is called and returns */
 	uint32_t what;		/* enum ct_what */
 	uint16_t size;		/* of the fields; of a text its length word only */
-	int8_t   quick[CT_QUICK_COUNT];	/* index into fields, -1: none */
+	int8_t   known[CT_KNOWN_COUNT];	/* index into fields, -1: none */
 	const char *name, *symbol;
 	struct ct_class_field fields[CT_FIELDS_MAX];
 };
@@ -133,7 +133,7 @@ extern const char *const ct_memkind_word[CT_MEMKIND_COUNT];
  * Return: the class, freed by free(), or NULL if the fields are not a layout.
  */
 struct ct_class *ct_class_new(unsigned int id, unsigned int layer, unsigned int category,
-			      unsigned int op, const char *fields, const char *name,
+			      unsigned int operation, const char *fields, const char *name,
 			      const char *symbol, const char **why);
 
 /* The same as text: writes "size:u64,ptr:x64," into @spec. */

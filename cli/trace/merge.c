@@ -320,11 +320,11 @@ static bool merge_open_record(struct ct_merge *m, const struct ct_pending *p,
 		};
 	} else {
 		const struct ct_class *class =
-			ct_registry_class(&m->trace->reg, ct_record_quick(r, CT_QUICK_FUNCTION));
+			ct_registry_class(&m->trace->reg, ct_record_known(r, CT_KNOWN_FUNCTION));
 
 		*r = (struct ct_record){
 			.class = class, .pid = r->pid, .tid = r->tid, .depth = s->level,
-			.op = ct_record_quick(r, CT_QUICK_OP),
+			.op = ct_record_known(r, CT_KNOWN_OP),
 		};
 	}
 	r->cpu = CT_NO_CPU;
@@ -484,7 +484,7 @@ static int merge_emit_stack(struct ct_merge *m, struct ct_stream_cursor *cursor,
 	if (out->record.class->id == CT_CLASS_stack)
 		return ct_stacks_note(&m->stacks, &out->record, who);
 	if (ct_class_is_sampled(out->record.class)) {
-		out->stack = ct_record_quick(&out->record, CT_QUICK_STACK);
+		out->stack = ct_record_known(&out->record, CT_KNOWN_STACK);
 		return m->samples;
 	}
 	out->stack = out->phase == 'I' ? 0 : ct_stacks_find(&m->stacks, out, who);

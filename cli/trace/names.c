@@ -91,11 +91,11 @@ const char *ct_name_direction(uint64_t direction)
 
 void ct_ioctl_words(struct ct_ioctl_words *w, const struct ct_record *r)
 {
-	w->cmd = ct_record_quick(r, CT_QUICK_CMD);
-	w->device = ct_record_quick(r, CT_QUICK_DEVICE);
-	w->have = ct_record_quick(r, CT_QUICK_HAVE);
-	w->code = ct_record_quick(r, CT_QUICK_CODE);
-	w->status = ct_record_quick(r, CT_QUICK_STATUS);
+	w->cmd = ct_record_known(r, CT_KNOWN_CMD);
+	w->device = ct_record_known(r, CT_KNOWN_DEVICE);
+	w->have = ct_record_known(r, CT_KNOWN_HAVE);
+	w->code = ct_record_known(r, CT_KNOWN_CODE);
+	w->status = ct_record_known(r, CT_KNOWN_STATUS);
 	w->escape = ct_name_ioctl(w->cmd, w->device);
 	w->code_kind = w->have & CT_IOCTL_CONTROL ? "control" : w->have & CT_IOCTL_CLASS ? "class" : NULL;
 	w->code_name = ct_name_code(w->code, w->have);

@@ -45,7 +45,7 @@ struct ct_point {
 /* The stream of the GPU that a record is of: of this process, device and context. */
 static inline uint64_t ct_track_gpu(const struct ct_record *r)
 {
-	uint64_t place = ct_record_quick(r, CT_QUICK_GPU) << 32 | (uint32_t)ct_record_quick(r, CT_QUICK_CONTEXT);
+	uint64_t place = ct_record_known(r, CT_KNOWN_GPU) << 32 | (uint32_t)ct_record_known(r, CT_KNOWN_CONTEXT);
 
 	return CT_TRACK_GPU | ct_mix(ct_mix(r->pid, place), ct_record_gpu_stream(r));
 }

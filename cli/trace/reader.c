@@ -49,7 +49,7 @@ static bool trace_has_record(const struct ct_trace *t, int stream,
 			if (!size)
 				break;
 			if (r.class->id == CT_CLASS_call_open) {
-				if (ct_record_quick(&r, CT_QUICK_OP) == call->op)
+				if (ct_record_known(&r, CT_KNOWN_OP) == call->op)
 					return true;
 			} else if (r.op == call->op && r.class->id == call->class &&
 				   !(r.flags & CT_F_BEGIN)) {
@@ -116,14 +116,14 @@ static int trace_count_losses(struct ct_trace *t)
 		while (ct_cursor_next(&c, &r)) {
 			if (r.class->id != CT_CLASS_stream_stat)
 				continue;
-			one = ct_keyed_put(&by_reason, ct_record_quick(&r, CT_QUICK_CPU) << 32 |
-					   ct_record_quick(&r, CT_QUICK_REASON));
+			one = ct_keyed_put(&by_reason, ct_record_known(&r, CT_KNOWN_CPU) << 32 |
+					   ct_record_known(&r, CT_KNOWN_REASON));
 			if (!one) {
 				rc = -ENOMEM;
 				break;
 			}
-			one->lost = ct_record_quick(&r, CT_QUICK_LOST);
-			one->overwritten = ct_record_quick(&r, CT_QUICK_OVERWRITTEN);
+			one->lost = ct_record_known(&r, CT_KNOWN_LOST);
+			one->overwritten = ct_record_known(&r, CT_KNOWN_OVERWRITTEN);
 		}
 	}
 	for (size_t i = 0; i < by_reason.count && !rc; i++) {

@@ -19,7 +19,7 @@ bool ct_record_result(const struct ct_record *r, int64_t *code)
 {
 	bool ioctl = ct_record_is_ioctl(r);
 
-	*code = ioctl ? (int64_t)ct_record_quick(r, CT_QUICK_RET) : r->result;
+	*code = ioctl ? (int64_t)ct_record_known(r, CT_KNOWN_RET) : r->result;
 	return r->class->call && !(r->flags & CT_F_BEGIN) &&
 	       (ioctl ? r->fields != NULL : !(r->flags & CT_F_NO_RESULT));
 }
@@ -30,8 +30,8 @@ struct ct_failure ct_record_failure(const struct ct_record *r)
 	struct ct_failure f = { 0 };
 
 	ct_record_result(r, &f.code);
-	if (ct_record_is_ioctl(r) && f.code >= 0 && (ct_record_quick(r, CT_QUICK_HAVE) & CT_IOCTL_STATUS))
-		f = (struct ct_failure){ ct_record_quick(r, CT_QUICK_STATUS), true };
+	if (ct_record_is_ioctl(r) && f.code >= 0 && (ct_record_known(r, CT_KNOWN_HAVE) & CT_IOCTL_STATUS))
+		f = (struct ct_failure){ ct_record_known(r, CT_KNOWN_STATUS), true };
 	return f;
 }
 

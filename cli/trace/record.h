@@ -159,15 +159,15 @@ static inline uint64_t ct_record_field(const struct ct_record *r, unsigned int i
 /* Copies @size bytes of its fields and text, with the numbers of the trace. */
 void ct_record_copy_fields(uint8_t *to, const struct ct_record *r, size_t size);
 
-static inline bool ct_record_has(const struct ct_record *r, enum ct_quick quick)
+static inline bool ct_record_has(const struct ct_record *r, enum ct_known known)
 {
-	return r->class->quick[quick] >= 0;
+	return r->class->known[known] >= 0;
 }
 
 /* The field, or 0 if the class has none. */
-static inline uint64_t ct_record_quick(const struct ct_record *r, enum ct_quick quick)
+static inline uint64_t ct_record_known(const struct ct_record *r, enum ct_known known)
 {
-	int i = r->class->quick[quick];
+	int i = r->class->known[known];
 
 	return i < 0 || !r->fields ? 0 : ct_record_field(r, i);
 }
@@ -175,13 +175,13 @@ static inline uint64_t ct_record_quick(const struct ct_record *r, enum ct_quick 
 /* The stream of the GPU that a record of the GPU is of. */
 static inline uint64_t ct_record_gpu_stream(const struct ct_record *r)
 {
-	return ct_record_quick(r, ct_record_has(r, CT_QUICK_STREAM_ID) ? CT_QUICK_STREAM_ID : CT_QUICK_STREAM);
+	return ct_record_known(r, ct_record_has(r, CT_KNOWN_STREAM_ID) ? CT_KNOWN_STREAM_ID : CT_KNOWN_STREAM);
 }
 
 /* The id of its kernel's name; equal names have equal ids. */
 static inline uint32_t ct_record_kernel(const struct ct_record *r, const struct ct_registry *reg)
 {
-	return ct_registry_first(reg, ct_record_quick(r, CT_QUICK_KERNEL));
+	return ct_registry_first(reg, ct_record_known(r, CT_KNOWN_KERNEL));
 }
 
 /* The threads of a launch: grid times block; 0: it is no launch, or they are not known. */
@@ -189,20 +189,20 @@ static inline uint64_t ct_record_threads(const struct ct_record *r)
 {
 	uint64_t threads = 1;
 
-	if (!ct_record_has(r, CT_QUICK_GRID_X) || !ct_record_has(r, CT_QUICK_BLOCK_X))
+	if (!ct_record_has(r, CT_KNOWN_GRID_X) || !ct_record_has(r, CT_KNOWN_BLOCK_X))
 		return 0;
-	for (int i = CT_QUICK_GRID_X; i <= CT_QUICK_BLOCK_Z; i++)
+	for (int i = CT_KNOWN_GRID_X; i <= CT_KNOWN_BLOCK_Z; i++)
 		if (ct_record_has(r, i))
-			threads *= ct_record_quick(r, i);
+			threads *= ct_record_known(r, i);
 	return threads;
 }
 
 /* What an allocation is known by: its address, or its handle where it has no address yet. */
 static inline uint64_t ct_record_allocation(const struct ct_record *r)
 {
-	uint64_t address = ct_record_quick(r, CT_QUICK_PTR);
+	uint64_t address = ct_record_known(r, CT_KNOWN_PTR);
 
-	return address ? address : ct_record_quick(r, CT_QUICK_HANDLE);
+	return address ? address : ct_record_known(r, CT_KNOWN_HANDLE);
 }
 
 /* The bytes of the text, *@len of them without trailing NULs, or NULL. */

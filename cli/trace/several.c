@@ -31,7 +31,7 @@ static int several_class(struct ct_registry *reg, struct ct_source *s, unsigned 
 	if (*free_id > CT_CLASS_MAX)
 		return 0;
 	ct_class_spec(class, spec);
-	copy = ct_class_new(*free_id, class->layer, class->category, class->op, spec, class->name, class->symbol, &why);
+	copy = ct_class_new(*free_id, class->layer, class->category, class->operation, spec, class->name, class->symbol, &why);
 	if (!copy || ct_registry_put_class(reg, copy))
 		return -ENOMEM;
 	s->classes[id] = reg->classes[*free_id];
@@ -305,7 +305,7 @@ static void several_early(const struct ct_trace *t, struct ct_stream_file *s)
 		ct_stream_packet(s, early->packet, &p);
 		if (!ct_record_parse(&p, early->offset, &t->reg, &r, &why))
 			continue;
-		early->begin = early->open ? ct_record_quick(&r, CT_QUICK_BEGIN) : ct_record_begin(&r);
+		early->begin = early->open ? ct_record_known(&r, CT_KNOWN_BEGIN) : ct_record_begin(&r);
 		early->end = early->open ? ~0ull : r.end;
 		if (early->begin > r.end)
 			early->begin = r.end;

@@ -48,9 +48,9 @@ static int stream_add_early(struct ct_stream_file *s, uint32_t packet, uint32_t 
 	early->offset = offset;
 	if (r->class->id == CT_CLASS_call_open) {
 		early->open = true;
-		early->begin = ct_record_quick(r, CT_QUICK_BEGIN);
+		early->begin = ct_record_known(r, CT_KNOWN_BEGIN);
 		early->end = ~0ull;
-		early->level = ct_record_quick(r, CT_QUICK_LEVEL);
+		early->level = ct_record_known(r, CT_KNOWN_LEVEL);
 		/* A begin in the future is a lie, but it must not stop the merge. */
 		if (early->begin > r->end)
 			early->begin = r->end;

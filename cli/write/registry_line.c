@@ -60,7 +60,7 @@ char *ct_registry_head_line(const uint8_t uuid[16], uint64_t start, uint64_t rea
 char *ct_registry_class_line(unsigned int id, const struct ct_class *class)
 {
 	char number[16], spec[CT_SPEC_MAX];
-	const char *op = ct_op_word[class->op];
+	const char *op = ct_op_word[class->operation];
 	const char *word[] = {
 		"class",
 		number,

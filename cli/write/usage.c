@@ -23,7 +23,7 @@ static int usage_note(struct ct_usage_numbers *numbers, uint64_t number, uint32_
 
 static int usage_note_record(struct ct_usage *usage, const struct ct_record *r)
 {
-	uint32_t have = ct_record_quick(r, CT_QUICK_HAVE);
+	uint32_t have = ct_record_known(r, CT_KNOWN_HAVE);
 	int rc = 0;
 
 	for (unsigned int i = 0; i < r->class->fields_count && !rc; i++) {

@@ -37,6 +37,9 @@ t_tree()
 	# So that a file can be told from all others in a backtrace, an #include and a message.
 	is "$(find cli -path cli/cmd -prune -o -name '*.[ch]' -print | sed 's|.*/||' | sort | uniq -d)" "" \
 		"cli: two files have one name only where a command of cli/cmd is named after its verb"
+	is "$(find cli -name '*.c' -exec awk '
+		/^static / && /[a-z0-9_]\(/ && !/;$/ && !/=/ { name = $0; sub(/__attribute__\(\(.*\)\) /, "", name); sub(/\(.*/, "", name); sub(/.*[ *]/, "", name); print name, FILENAME }' {} + |
+		sort -u | awk '{ print $1 }' | uniq -d)" "" "cli: no static function is defined in two files"
 	# The files of a suite are sourced by one shell, where the later one wins.
 	for tree in record cli export userlib; do
 		is "$(grep -hoE '^[a-z_0-9]+ ?\(\)' tests/$tree/*.sh | tr -d ' ' | sort | uniq -d)" "" "tests/$tree: no function is defined twice"

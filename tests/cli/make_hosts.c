@@ -130,7 +130,7 @@ static uint64_t job_time(struct job *j, uint32_t pid, uint64_t ns)
 static int kernel_span(void *arg, const struct ct_span *s, unsigned int orders)
 {
 	struct job *j = arg;
-	const char *name = ct_registry_string(&j->trace.reg, ct_record_quick(s->record, CT_QUICK_KERNEL));
+	const char *name = ct_registry_string(&j->trace.reg, ct_record_known(s->record, CT_KNOWN_KERNEL));
 
 	(void)orders;
 	if (s->pid == j->slow_pid && !(name && strstr(name, "nccl")))
@@ -251,7 +251,7 @@ static bool job_has(const struct job *j, uint32_t pid)
 /* Numbers that go on from copy to copy. */
 static void job_numbers(const struct job *j, const struct ct_record *r, const uint8_t *from, uint8_t *copy)
 {
-	int field = r->class->quick[CT_QUICK_CORRELATION];
+	int field = r->class->known[CT_KNOWN_CORRELATION];
 	const struct count *last = ct_keyed_get(&j->correlations, r->pid);
 	uint32_t number;
 	uint8_t *at;
@@ -259,8 +259,8 @@ static void job_numbers(const struct job *j, const struct ct_record *r, const ui
 	if (!j->copy || !r->fields)
 		return;
 	if (ct_class_is(r->class, CT_IS_COLLECTIVE) && !ct_class_is(r->class, CT_IS_SEND | CT_IS_RECEIVE)) {
-		field = r->class->quick[CT_QUICK_NUMBER];
-		last = ct_keyed_get(&j->numbers, ct_record_quick(r, CT_QUICK_COMMUNICATOR));
+		field = r->class->known[CT_KNOWN_NUMBER];
+		last = ct_keyed_get(&j->numbers, ct_record_known(r, CT_KNOWN_COMMUNICATOR));
 	}
 	if (field < 0 || !last)
 		return;
@@ -286,10 +286,10 @@ static void job_last_numbers(struct job *j)
 	for (unsigned int i = 0; i < j->trace.streams_count; i++) {
 		ct_cursor_init(&cursor, &j->trace, i);
 		while (ct_cursor_next(&cursor, &r) > 0) {
-			struct count *last = r.fields && r.class->quick[CT_QUICK_CORRELATION] >= 0 ? ct_keyed_put(&j->correlations, r.pid) : NULL;
+			struct count *last = r.fields && r.class->known[CT_KNOWN_CORRELATION] >= 0 ? ct_keyed_put(&j->correlations, r.pid) : NULL;
 
-			if (last && ct_record_quick(&r, CT_QUICK_CORRELATION) > last->last)
-				last->last = ct_record_quick(&r, CT_QUICK_CORRELATION);
+			if (last && ct_record_known(&r, CT_KNOWN_CORRELATION) > last->last)
+				last->last = ct_record_known(&r, CT_KNOWN_CORRELATION);
 		}
 	}
 }
@@ -333,7 +333,7 @@ static void job_packet(struct job *j, const struct ct_stream_file *s, uint32_t i
 		}
 		job_numbers(j, &r, p.data, copy);
 		if (r.class->id == CT_CLASS_call_open) {
-			uint64_t begin = job_time(j, r.pid, ct_record_quick(&r, CT_QUICK_BEGIN));
+			uint64_t begin = job_time(j, r.pid, ct_record_known(&r, CT_KNOWN_BEGIN));
 
 			memcpy(copy + (r.fields - p.data), &begin, 8);
 		}

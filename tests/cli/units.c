@@ -276,11 +276,11 @@ static bool layout(const char *fields)
 	return class != NULL;
 }
 
-static bool known(const char *fields, enum ct_quick quick)
+static bool known(const char *fields, enum ct_known field)
 {
 	const char *why;
 	struct ct_class *class = ct_class_new(0x4000, 0, 0, 0, fields, "n", "s", &why);
-	bool is = class && class->quick[quick] >= 0;
+	bool is = class && class->known[field] >= 0;
 
 	free(class);
 	return is;
@@ -298,8 +298,8 @@ static void layouts(void)
 	ok(!layout("a:u64,a:u64,"), "two fields of one name");
 	ok(!layout("a:u64,b:u64,c:u64,d:u64,e:u64,f:u64,g:u64,h:u64,i:u64,j:u64,k:u64,l:u64,"
 		   "m:u64,n:u64,o:u64,p:u64,q:u64,"), "more than 16 fields");
-	ok(!known("kernel:u64,", CT_QUICK_KERNEL) && known("kernel:str,shared:u32,", CT_QUICK_KERNEL) &&
-	   !known("device:u32,cmd:u32,", CT_QUICK_DEVICE) && known("size:u64,", CT_QUICK_SIZE),
+	ok(!known("kernel:u64,", CT_KNOWN_KERNEL) && known("kernel:str,shared:u32,", CT_KNOWN_KERNEL) &&
+	   !known("device:u32,cmd:u32,", CT_KNOWN_DEVICE) && known("size:u64,", CT_KNOWN_SIZE),
 	   "a field is what its name says only if it has the type");
 	for (unsigned int i = 0;; i++) {
 		struct ct_class *class = ct_class_static(i);

@@ -50,10 +50,10 @@ static void api_trace_fields(struct ct_analysis *a, struct ct_table *t, struct c
 
 		row[ERROR] = error ? ct_const(error) : ct_format(t, "%lld", (long long)r->result);
 	}
-	if (ct_record_has(r, CT_QUICK_SIZE))
-		row[SIZE] = ct_u64(ct_record_quick(r, CT_QUICK_SIZE));
-	if (ct_record_has(r, CT_QUICK_KERNEL))
-		row[KERNEL] = ct_const(ct_names_string(a->names, ct_record_quick(r, CT_QUICK_KERNEL)));
+	if (ct_record_has(r, CT_KNOWN_SIZE))
+		row[SIZE] = ct_u64(ct_record_known(r, CT_KNOWN_SIZE));
+	if (ct_record_has(r, CT_KNOWN_KERNEL))
+		row[KERNEL] = ct_const(ct_names_string(a->names, ct_record_known(r, CT_KNOWN_KERNEL)));
 }
 
 static int api_trace_span(struct ct_analysis *a, const struct ct_span *span)

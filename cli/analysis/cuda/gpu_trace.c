@@ -54,17 +54,17 @@ static int gpu_trace_begin(struct ct_analysis *a)
 
 static void gpu_trace_kernel(struct ct_analysis *a, struct ct_cell *row, const struct ct_record *r)
 {
-	static const struct { int column; enum ct_quick field; } sizes[] = {
-		{ GRID_X, CT_QUICK_GRID_X }, { GRID_Y, CT_QUICK_GRID_Y }, { GRID_Z, CT_QUICK_GRID_Z },
-		{ BLOCK_X, CT_QUICK_BLOCK_X }, { BLOCK_Y, CT_QUICK_BLOCK_Y }, { BLOCK_Z, CT_QUICK_BLOCK_Z },
+	static const struct { int column; enum ct_known field; } sizes[] = {
+		{ GRID_X, CT_KNOWN_GRID_X }, { GRID_Y, CT_KNOWN_GRID_Y }, { GRID_Z, CT_KNOWN_GRID_Z },
+		{ BLOCK_X, CT_KNOWN_BLOCK_X }, { BLOCK_Y, CT_KNOWN_BLOCK_Y }, { BLOCK_Z, CT_KNOWN_BLOCK_Z },
 	};
-	const char *name = ct_names_string(a->names, ct_record_quick(r, CT_QUICK_KERNEL));
+	const char *name = ct_names_string(a->names, ct_record_known(r, CT_KNOWN_KERNEL));
 
 	for (unsigned int i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
 		if (ct_record_has(r, sizes[i].field))
-			row[sizes[i].column] = ct_u64(ct_record_quick(r, sizes[i].field));
-	if (ct_record_has(r, CT_QUICK_SHARED))
-		row[SHARED] = ct_double(ct_record_quick(r, CT_QUICK_SHARED));
+			row[sizes[i].column] = ct_u64(ct_record_known(r, sizes[i].field));
+	if (ct_record_has(r, CT_KNOWN_SHARED))
+		row[SHARED] = ct_double(ct_record_known(r, CT_KNOWN_SHARED));
 	row[NAME] = ct_const(name && *name ? name : "(unknown)");
 }
 
@@ -89,14 +89,14 @@ static int gpu_trace_span(struct ct_analysis *a, const struct ct_span *span)
 	if (span->flags & CT_SPAN_TIMED)
 		row[DURATION] = ct_u64(span->duration);
 	row[CORRELATION] = ct_u64(span->op_id);
-	if (ct_record_has(r, CT_QUICK_STREAM))
-		row[STREAM] = ct_u64(ct_record_quick(r, CT_QUICK_STREAM));
+	if (ct_record_has(r, CT_KNOWN_STREAM))
+		row[STREAM] = ct_u64(ct_record_known(r, CT_KNOWN_STREAM));
 	row[PID] = ct_u64(span->pid);
 	row[TID] = ct_u64(span->tid);
 	if (kernel) {
 		gpu_trace_kernel(a, row, r);
 	} else {
-		row[BYTES] = ct_double(ct_record_quick(r, CT_QUICK_SIZE));
+		row[BYTES] = ct_double(ct_record_known(r, CT_KNOWN_SIZE));
 		row[NAME] = ct_const(ct_gpu_operation_name(ct_gpu_operation(r)));
 	}
 	return s->table->error;

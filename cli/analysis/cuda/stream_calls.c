@@ -56,9 +56,9 @@ enum ct_stream_call ct_stream_call_of(const struct ct_class *class)
 	return stream_submits(class) ? CT_STREAM_SUBMIT : CT_STREAM_NONE;
 }
 
-uint64_t ct_call_stream(const struct ct_trace_event *e, enum ct_quick field)
+uint64_t ct_call_stream(const struct ct_trace_event *e, enum ct_known field)
 {
-	uint64_t stream = ct_record_quick(e->record, field);
+	uint64_t stream = ct_record_known(e->record, field);
 	size_t len = strlen(e->class->symbol);
 	const char *suffix = len > 5 ? e->class->symbol + len - 5 : "";
 

@@ -22,7 +22,7 @@ enum ct_stream_call {
 enum ct_stream_call ct_stream_call_of(const struct ct_class *class);
 
 /* The stream that a field of the call names, one number for each stream of the process. */
-uint64_t ct_call_stream(const struct ct_trace_event *e, enum ct_quick field);
+uint64_t ct_call_stream(const struct ct_trace_event *e, enum ct_known field);
 
 /* A copy to pageable or pinned memory of the host that the call waits for. */
 bool ct_call_waits(const struct ct_class *class);

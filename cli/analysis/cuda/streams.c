@@ -103,7 +103,7 @@ void ct_streams_ended(struct ct_streams *s, uint64_t stream, uint64_t number)
 
 static int streams_record(struct ct_streams *s, const struct ct_trace_event *e)
 {
-	uint64_t handle = ct_record_quick(e->record, CT_QUICK_EVENT), stream = ct_call_stream(e, CT_QUICK_STREAM);
+	uint64_t handle = ct_record_known(e->record, CT_KNOWN_EVENT), stream = ct_call_stream(e, CT_KNOWN_STREAM);
 	const struct ct_stream_work *work = ct_keyed_get(&s->open, stream);
 	struct ct_stream_event *event = ct_keyed_get(&s->events, handle);
 
@@ -122,7 +122,7 @@ static int streams_record(struct ct_streams *s, const struct ct_trace_event *e)
 
 static void streams_event_done(struct ct_streams *s, const struct ct_trace_event *e)
 {
-	const struct ct_stream_event *event = ct_keyed_get(&s->events, ct_record_quick(e->record, CT_QUICK_HANDLE));
+	const struct ct_stream_event *event = ct_keyed_get(&s->events, ct_record_known(e->record, CT_KNOWN_HANDLE));
 
 	/* An event that is recorded again while it is waited for: which of them is meant? */
 	if (!event || event->end > e->begin)
@@ -133,19 +133,19 @@ static void streams_event_done(struct ct_streams *s, const struct ct_trace_event
 
 static void streams_context(struct ct_streams *s, const struct ct_record *r)
 {
-	uint64_t context = ct_record_quick(r, CT_QUICK_CUDA_CONTEXT);
+	uint64_t context = ct_record_known(r, CT_KNOWN_CUDA_CONTEXT);
 
 	if (!context)
-		context = ct_record_quick(r, CT_QUICK_HANDLE);
+		context = ct_record_known(r, CT_KNOWN_HANDLE);
 	s->contexts |= context && s->context && context != s->context;
 	s->context = context ? context : s->context;
 }
 
 static int streams_created(struct ct_streams *s, const struct ct_record *r)
 {
-	uint64_t stream = ct_record_quick(r, CT_QUICK_STREAM);
+	uint64_t stream = ct_record_known(r, CT_KNOWN_STREAM);
 
-	if (!(ct_record_quick(r, CT_QUICK_FLAGS) & CT_STREAM_NON_BLOCKING) && stream)
+	if (!(ct_record_known(r, CT_KNOWN_FLAGS) & CT_STREAM_NON_BLOCKING) && stream)
 		return ct_keyed_put(&s->blocking, stream) ? 0 : -ENOMEM;
 	streams_forget(&s->blocking, stream);
 	return 0;
@@ -168,14 +168,14 @@ int ct_streams_returned(struct ct_streams *s, const struct ct_trace_event *e, en
 	switch (call) {
 	case CT_STREAM_SUBMIT:
 		if (!ct_call_waits(e->class))
-			return ct_streams_submitted(s, ct_call_stream(e, CT_QUICK_STREAM), e);
-		streams_waited(s, ct_call_stream(e, CT_QUICK_STREAM), e->begin);
+			return ct_streams_submitted(s, ct_call_stream(e, CT_KNOWN_STREAM), e);
+		streams_waited(s, ct_call_stream(e, CT_KNOWN_STREAM), e->begin);
 		return 1;
 	case CT_STREAM_CTX_SYNC:
 		streams_waited_all(s, e->begin);
 		return 1;
 	case CT_STREAM_SYNC:
-		streams_waited(s, ct_call_stream(e, CT_QUICK_HANDLE), e->begin);
+		streams_waited(s, ct_call_stream(e, CT_KNOWN_HANDLE), e->begin);
 		return 1;
 	case CT_STREAM_EVENT_SYNC:
 		streams_event_done(s, e);
@@ -183,16 +183,16 @@ int ct_streams_returned(struct ct_streams *s, const struct ct_trace_event *e, en
 	case CT_STREAM_EVENT_RECORD:
 		return streams_record(s, e);
 	case CT_STREAM_EVENT_DESTROY:
-		streams_forget(&s->events, ct_record_quick(e->record, CT_QUICK_HANDLE));
+		streams_forget(&s->events, ct_record_known(e->record, CT_KNOWN_HANDLE));
 		return 0;
 	case CT_STREAM_CAPTURE_BEGIN:
-		return ct_keyed_put(&s->captures, ct_call_stream(e, CT_QUICK_HANDLE)) ? 0 : -ENOMEM;
+		return ct_keyed_put(&s->captures, ct_call_stream(e, CT_KNOWN_HANDLE)) ? 0 : -ENOMEM;
 	case CT_STREAM_CAPTURE_END:
-		return streams_capture_ended(s, ct_call_stream(e, CT_QUICK_STREAM));
+		return streams_capture_ended(s, ct_call_stream(e, CT_KNOWN_STREAM));
 	case CT_STREAM_CREATE:
 		return streams_created(s, e->record);
 	case CT_STREAM_DESTROY:
-		streams_forget(&s->blocking, ct_record_quick(e->record, CT_QUICK_HANDLE));
+		streams_forget(&s->blocking, ct_record_known(e->record, CT_KNOWN_HANDLE));
 		return 0;
 	case CT_STREAM_CONTEXT:
 		streams_context(s, e->record);

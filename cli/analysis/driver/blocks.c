@@ -103,7 +103,7 @@ static int blocks_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	struct block *b;
 	bool alloc;
 	int family = blocks_family(e->class, &alloc);
-	uint64_t address = e->record->fields ? ct_record_quick(e->record, CT_QUICK_PTR) : 0;
+	uint64_t address = e->record->fields ? ct_record_known(e->record, CT_KNOWN_PTR) : 0;
 
 	s->recorded = true;
 	if (!address || e->kind != (alloc ? CT_ON_END : CT_ON_BEGIN))
@@ -125,7 +125,7 @@ static int blocks_event(struct ct_analysis *a, const struct ct_trace_event *e)
 		b = ct_keyed_put(&s->held[family], address);
 	if (!b)
 		return -ENOMEM;
-	b->size = ct_record_quick(e->record, CT_QUICK_SIZE);
+	b->size = ct_record_known(e->record, CT_KNOWN_SIZE);
 	b->ts = e->end;
 	b->pid = e->record->pid;
 	b->family = family;

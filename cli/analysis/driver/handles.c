@@ -156,14 +156,14 @@ static int handles_use(struct handles *s, const struct object *o)
 static int handles_event(struct ct_analysis *a, const struct ct_trace_event *e)
 {
 	const struct ct_record *r = e->record;
-	uint32_t have = ct_record_quick(r, CT_QUICK_HAVE), cmd = ct_record_quick(r, CT_QUICK_CMD), at;
+	uint32_t have = ct_record_known(r, CT_KNOWN_HAVE), cmd = ct_record_known(r, CT_KNOWN_CMD), at;
 	struct handles *s = a->state;
 	struct object o = {
-		.client = ct_record_quick(r, CT_QUICK_CLIENT),
-		.handle = ct_record_quick(r, CT_QUICK_OBJECT),
-		.parent = have & CT_IOCTL_PARENT ? ct_record_quick(r, CT_QUICK_PARENT) : 0,
-		.code = ct_record_quick(r, CT_QUICK_CODE),
-		.status = ct_record_quick(r, CT_QUICK_STATUS),
+		.client = ct_record_known(r, CT_KNOWN_CLIENT),
+		.handle = ct_record_known(r, CT_KNOWN_OBJECT),
+		.parent = have & CT_IOCTL_PARENT ? ct_record_known(r, CT_KNOWN_PARENT) : 0,
+		.code = ct_record_known(r, CT_KNOWN_CODE),
+		.status = ct_record_known(r, CT_KNOWN_STATUS),
 		.pid = r->pid, .made = e->end,
 	};
 
@@ -171,7 +171,7 @@ static int handles_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	if (!r->fields || (a->trace->has_kernel && !e->kernel) || e->track->ioctls[e->kernel])
 		return 0;
 	if (!(have & CT_IOCTL_OBJECT) || (cmd >> 8 & 0xff) != 'F' ||
-	    (int64_t)ct_record_quick(r, CT_QUICK_RET) < 0)
+	    (int64_t)ct_record_known(r, CT_KNOWN_RET) < 0)
 		return 0;
 	switch (cmd & 0xff) {
 	case RM_ALLOC:

@@ -135,13 +135,13 @@ static unsigned int switches_why(uint64_t state)
 static int switches_done(struct switches *s, struct switch_thread *t, const struct ct_trace_event *e)
 {
 	const struct ct_record *r = e->record;
-	unsigned int why = switches_why(ct_record_quick(r, CT_QUICK_STATE));
-	uint32_t waker = ct_record_quick(r, CT_QUICK_WAKER);
+	unsigned int why = switches_why(ct_record_known(r, CT_KNOWN_STATE));
+	uint32_t waker = ct_record_known(r, CT_KNOWN_WAKER);
 	int rc = 0;
 
 	t->count[why]++;
 	t->ns[why] += e->duration;
-	t->runnable += ct_record_quick(r, CT_QUICK_RUNNABLE);
+	t->runnable += ct_record_known(r, CT_KNOWN_RUNNABLE);
 	if (e->duration > t->longest)
 		t->longest = e->duration;
 	if (t->op == e->point->op_id && t->op)
@@ -184,7 +184,7 @@ static int switches_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	if (e->kind == CT_ON_END)
 		return switches_done(s, t, e);
 	t->op = e->record->flags & CT_F_BEGIN ? e->point->op_id : 0;
-	t->next = ct_record_quick(e->record, CT_QUICK_OTHER);
+	t->next = ct_record_known(e->record, CT_KNOWN_OTHER);
 	return 0;
 }
 

@@ -175,7 +175,7 @@ static int busy_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	if (!phases)
 		return 0;
 	p = &s->processes[phases - a->phases->processes];
-	d = busy_device(p, ct_record_quick(e->record, CT_QUICK_GPU));
+	d = busy_device(p, ct_record_known(e->record, CT_KNOWN_GPU));
 	if (!p->iterations)
 		p->iterations = calloc(phases->iterations_count + 1ul, sizeof(*p->iterations));
 	if (!d || !p->iterations)

@@ -45,7 +45,7 @@ static void coverage_starts(struct ct_gpu_cover *p, uint64_t ts)
 
 static int coverage_state(struct ct_gpu_cover *p, const struct ct_trace_event *e)
 {
-	uint64_t state = ct_record_quick(e->record, CT_QUICK_STATE);
+	uint64_t state = ct_record_known(e->record, CT_KNOWN_STATE);
 	const char *text;
 	uint16_t len;
 
@@ -86,7 +86,7 @@ static int coverage_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	if (e->class->id == CT_CLASS_gpu_state)
 		return coverage_state(p, e);
 	if (!e->class->call) {
-		clock = ct_record_quick(e->record, CT_QUICK_UNCERTAINTY);
+		clock = ct_record_known(e->record, CT_KNOWN_UNCERTAINTY);
 		p->uncertainty = clock > p->uncertainty ? clock : p->uncertainty;
 		return 0;
 	}

@@ -133,7 +133,7 @@ static const char *gaps_most(const struct ct_gpu_gap *g)
 }
 
 /* Gaps of several GPUs, or of several processes. */
-static bool gaps_several(const struct ct_gpu_idle *idle)
+static bool gaps_devices(const struct ct_gpu_idle *idle)
 {
 	unsigned int n = 0;
 
@@ -147,10 +147,10 @@ struct gaps_of_pair {
 	const struct ct_gpu_idle_device *device;
 };
 
-static int gaps_pairs(struct ct_analysis *a, const struct ct_gpu_idle *idle)
+static int gaps_pair_rows(struct ct_analysis *a, const struct ct_gpu_idle *idle)
 {
 	struct ct_table *t = ct_analysis_table(a, "gaps_pairs", "Gaps by what the GPU did before and after them",
-					       pair_columns[gaps_several(idle)], PAIR_COLUMNS);
+					       pair_columns[gaps_devices(idle)], PAIR_COLUMNS);
 	struct gaps_of_pair *list;
 	uint64_t total = 0;
 	size_t count = 0;
@@ -189,7 +189,7 @@ static int gaps_pairs(struct ct_analysis *a, const struct ct_gpu_idle *idle)
 static void gaps_longest(struct ct_analysis *a, const struct ct_gpu_idle *idle)
 {
 	struct ct_table *t = ct_analysis_table(a, "gaps", "The longest times in which the GPU was idle",
-					       columns[gaps_several(idle)], COLUMNS);
+					       columns[gaps_devices(idle)], COLUMNS);
 	char gaps[CT_TERM_TEXT];
 
 	for (unsigned int i = 0; i < idle->longest_count; i++) {
@@ -268,7 +268,7 @@ int ct_gpu_gaps_tables(struct ct_analysis *a)
 	int rc;
 
 	gaps_causes(a, idle);
-	rc = gaps_pairs(a, idle);
+	rc = gaps_pair_rows(a, idle);
 	gaps_longest(a, idle);
 	gaps_stages(a, idle);
 	return rc;

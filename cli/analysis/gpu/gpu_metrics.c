@@ -68,7 +68,7 @@ static int metrics_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	if (!e->record->fields)
 		return 0;
 	memcpy(&m, e->record->fields, sizeof(m));
-	d = ct_keyed_put(s, ct_record_quick(e->record, CT_QUICK_GPU));
+	d = ct_keyed_put(s, ct_record_known(e->record, CT_KNOWN_GPU));
 	if (!d)
 		return -ENOMEM;
 	if (!d->processes) {

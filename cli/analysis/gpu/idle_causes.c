@@ -42,7 +42,7 @@ struct idle_thread {
 	uint32_t next;
 };
 
-static unsigned int idle_part(unsigned int account)
+static unsigned int idle_causes_part(unsigned int account)
 {
 	switch (account) {
 	case CT_ACCOUNT_APP: case CT_ACCOUNT_ABSENT:
@@ -93,7 +93,7 @@ static int idle_device(struct ct_analysis *a, uint32_t pid, uint16_t gpu, bool m
 /* ----------------------------------------------------------------- threads --- */
 
 /* NULL: there are too many, or it is new and not to be @made. */
-static int idle_thread(struct ct_gpu_idle *s, uint32_t pid, uint32_t tid, bool made, struct idle_thread **t)
+static int idle_causes_thread(struct ct_gpu_idle *s, uint32_t pid, uint32_t tid, bool made, struct idle_thread **t)
 {
 	uint64_t key = (uint64_t)pid << 32 | tid;
 	struct ct_gpu_idle_key *known = ct_keyed_get(&s->threads, key);
@@ -137,7 +137,7 @@ static void idle_charge(struct ct_gpu_idle *s, struct idle_thread *t, uint32_t p
 	}
 }
 
-static int idle_call(struct idle_thread *t, const struct ct_trace_event *e)
+static int idle_causes_call(struct idle_thread *t, const struct ct_trace_event *e)
 {
 	struct idle_call *c;
 
@@ -174,12 +174,12 @@ static int idle_several(struct ct_gpu_idle *s, const struct ct_track *track, uin
 	if (lp)
 		ct_launching_would(lp, would);
 	for (unsigned int i = 0; lp && i < lp->count; i++) {
-		if (idle_thread(s, track->pid, lp->threads[i].tid, true, &t))
+		if (idle_causes_thread(s, track->pid, lp->threads[i].tid, true, &t))
 			return -ENOMEM;
 		if (!t)
 			continue;
 		idle_charge(s, t, track->pid, now);
-		t->part = idle_part(would[i]);
+		t->part = idle_causes_part(would[i]);
 	}
 	return 0;
 }
@@ -193,14 +193,14 @@ static int idle_host(struct ct_analysis *a, const struct ct_trace_event *e)
 
 	if (!e->track->tid || e->kind == CT_ON_UNRETURNED)
 		return 0;
-	if (idle_thread(s, e->track->pid, e->track->tid, true, &t))
+	if (idle_causes_thread(s, e->track->pid, e->track->tid, true, &t))
 		return -ENOMEM;
 	if (!t)
 		return 0;
 	idle_charge(s, t, e->track->pid, now);
 	if (ct_class_is(e->class, CT_IS_WORK))
-		rc = idle_call(t, e);
-	t->part = idle_part(ct_launching_account(s->launching, e->track));
+		rc = idle_causes_call(t, e);
+	t->part = idle_causes_part(ct_launching_account(s->launching, e->track));
 	return rc ? rc : idle_several(s, e->track, now);
 }
 
@@ -216,7 +216,7 @@ static void idle_explain(struct ct_gpu_idle *s, const struct ct_gpu_idle_device 
 	const uint64_t *from, *begin, *until;
 
 	if (cause)
-		idle_thread(s, cause->pid, cause->tid, false, &t);
+		idle_causes_thread(s, cause->pid, cause->tid, false, &t);
 	if (!t || d->gpu >= DEVICES_MAX) {
 		gap->parts[CT_IDLE_UNKNOWN] = gap->duration;
 		return;
@@ -289,7 +289,7 @@ static struct ct_gpu_work_name idle_work(const struct ct_analysis *a, const stru
 	struct ct_gpu_work_name work = { .class = e->class };
 
 	if (e->class->id == CT_CLASS_gpu_graph)
-		work.which = ct_record_quick(e->record, CT_QUICK_GRAPH);
+		work.which = ct_record_known(e->record, CT_KNOWN_GRAPH);
 	else if (ct_gpu_is_kernel(e->class))
 		work.which = ct_record_kernel(e->record, a->names->reg);
 	else if (ct_gpu_is_transfer(e->class))
@@ -297,7 +297,7 @@ static struct ct_gpu_work_name idle_work(const struct ct_analysis *a, const stru
 	return work;
 }
 
-static int idle_gap(struct ct_analysis *a, struct ct_gpu_idle_device *d, const struct ct_trace_event *e)
+static int idle_causes_gap(struct ct_analysis *a, struct ct_gpu_idle_device *d, const struct ct_trace_event *e)
 {
 	const struct ct_process_phases *p = ct_phases_process(a->phases, d->pid, d->since);
 	const struct ct_cause *cause = e->point->cause;
@@ -350,19 +350,19 @@ static int idle_gpu(struct ct_analysis *a, const struct ct_trace_event *e)
 		/* Nobody knows what the GPU does from now on, or did until now (exec). */
 		for (unsigned int i = 0; e->class->id == CT_CLASS_gpu_state && i < s->devices_count; i++)
 			if (s->devices[i]->pid == e->track->pid &&
-			    (ct_record_quick(e->record, CT_QUICK_STATE) == CT_GPU_STOPPED ||
-			     ct_record_quick(e->record, CT_QUICK_STATE) == CT_GPU_STARTED))
+			    (ct_record_known(e->record, CT_KNOWN_STATE) == CT_GPU_STOPPED ||
+			     ct_record_known(e->record, CT_KNOWN_STATE) == CT_GPU_STARTED))
 				s->devices[i]->since = 0;
 		return 0;
 	}
 	if (e->kind == CT_ON_UNRETURNED)
 		return 0;
-	if (idle_device(a, e->record->pid, ct_record_quick(e->record, CT_QUICK_GPU), true, &d))
+	if (idle_device(a, e->record->pid, ct_record_known(e->record, CT_KNOWN_GPU), true, &d))
 		return -ENOMEM;
 	if (!d)
 		return 0;
 	if (e->kind == CT_ON_BEGIN) {
-		if (!d->running++ && d->since && idle_gap(a, d, e))
+		if (!d->running++ && d->since && idle_causes_gap(a, d, e))
 			return -ENOMEM;
 		d->since = d->running == 1 ? 0 : d->since;
 		return 0;
@@ -375,13 +375,13 @@ static int idle_gpu(struct ct_analysis *a, const struct ct_trace_event *e)
 	return 0;
 }
 
-static int idle_event(struct ct_analysis *a, const struct ct_trace_event *e)
+static int idle_causes_event(struct ct_analysis *a, const struct ct_trace_event *e)
 {
 	((struct ct_gpu_idle *)a->state)->ended = NULL;
 	return e->class->layer == CT_LAYER_GPU ? idle_gpu(a, e) : idle_host(a, e);
 }
 
-static int idle_begin(struct ct_analysis *a)
+static int idle_causes_begin(struct ct_analysis *a)
 {
 	struct ct_gpu_idle *s = a->state;
 
@@ -403,7 +403,7 @@ static int idle_order(const void *a, const void *b)
 	return x->gpu - y->gpu;
 }
 
-static int idle_end(struct ct_analysis *a)
+static int idle_causes_end(struct ct_analysis *a)
 {
 	struct ct_gpu_idle *s = a->state;
 
@@ -430,7 +430,7 @@ uint64_t ct_gpu_idle_queued(const struct ct_gpu_idle *idle, const struct ct_proc
 	return least;
 }
 
-static void idle_free(struct ct_analysis *a)
+static void idle_causes_free(struct ct_analysis *a)
 {
 	struct ct_gpu_idle *s = a->state;
 
@@ -461,8 +461,8 @@ const struct ct_analyser ct_gpu_idle_analyser = {
 	.gpu = true,
 	.needs = needs,
 	.state_size = sizeof(struct ct_gpu_idle),
-	.begin = idle_begin,
-	.event = idle_event,
-	.end = idle_end,
-	.free = idle_free,
+	.begin = idle_causes_begin,
+	.event = idle_causes_event,
+	.end = idle_causes_end,
+	.free = idle_causes_free,
 };

@@ -109,7 +109,7 @@ static int exec_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	if (!cause || !cause->end)
 		return 0;
 	rc = exec_group(s, &(struct exec_group){
-		.pid = cause->pid, .tid = cause->tid, .gpu = ct_record_quick(e->record, CT_QUICK_GPU),
+		.pid = cause->pid, .tid = cause->tid, .gpu = ct_record_known(e->record, CT_KNOWN_GPU),
 		.kernel = ct_record_kernel(e->record, a->names->reg), .call = cause->class }, &g);
 	if (rc || !g) {
 		s->left_out += !rc;

@@ -212,7 +212,7 @@ static int nvtx_kernel(struct ct_analysis *a, const struct ct_trace_event *e, ui
 	const struct nvtx_range *r = &n->ranges[index];
 	const char *glob = a->filter->name;
 	struct nvtx_kernel *k;
-	int kernel = ct_texts_string(&n->texts, a->names, ct_record_quick(e->record, CT_QUICK_KERNEL));
+	int kernel = ct_texts_string(&n->texts, a->names, ct_record_known(e->record, CT_KNOWN_KERNEL));
 
 	if (kernel < 0)
 		return kernel;
@@ -251,7 +251,7 @@ static int nvtx_work(struct ct_analysis *a, const struct ct_trace_event *e)
 		if (!r->ops || e->end > r->proj_end)
 			r->proj_end = e->end;
 		r->ops++;
-		if (ct_class_is(e->class, CT_IS_GPU_KERNEL) && e->class->quick[CT_QUICK_KERNEL] >= 0)
+		if (ct_class_is(e->class, CT_IS_GPU_KERNEL) && e->class->known[CT_KNOWN_KERNEL] >= 0)
 			rc = nvtx_kernel(a, e, index);
 	}
 	/* Of a graph's kernels more may come: those are known to be over at the end. */

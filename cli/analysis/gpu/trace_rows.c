@@ -39,48 +39,48 @@ struct ct_table *ct_gpu_trace_table(struct ct_analysis *a, const char *title)
 	return ct_analysis_table(a, "cuda_gpu_trace", title, columns, COLUMNS);
 }
 
-static void rows_number(struct ct_cell *row, int column, const struct ct_record *r, enum ct_quick field)
+static void trace_rows_number(struct ct_cell *row, int column, const struct ct_record *r, enum ct_known field)
 {
 	if (ct_record_has(r, field))
-		row[column] = ct_u64(ct_record_quick(r, field));
+		row[column] = ct_u64(ct_record_known(r, field));
 }
 
 /* As nsys writes them. */
-static struct ct_cell rows_memory(const struct ct_record *r, enum ct_quick field)
+static struct ct_cell rows_memory(const struct ct_record *r, enum ct_known field)
 {
 	static const char *const words[CT_MEMKIND_COUNT] = {
 		[CT_MEMKIND_UNKNOWN] = "Unknown", [CT_MEMKIND_PAGEABLE] = "Pageable", [CT_MEMKIND_PINNED] = "Pinned",
 		[CT_MEMKIND_DEVICE] = "Device", [CT_MEMKIND_ARRAY] = "Array", [CT_MEMKIND_MANAGED] = "Managed",
 		[CT_MEMKIND_DEVICE_STATIC] = "Device Static", [CT_MEMKIND_MANAGED_STATIC] = "Managed Static",
 	};
-	uint64_t kind = ct_record_quick(r, field);
+	uint64_t kind = ct_record_known(r, field);
 
 	return ct_record_has(r, field) && kind < CT_MEMKIND_COUNT ? ct_const(words[kind]) : (struct ct_cell){ 0 };
 }
 
 static void rows_kernel(struct ct_analysis *a, struct ct_cell *row, const struct ct_record *r)
 {
-	const char *name = ct_names_string(a->names, ct_record_quick(r, CT_QUICK_KERNEL));
+	const char *name = ct_names_string(a->names, ct_record_known(r, CT_KNOWN_KERNEL));
 
 	for (unsigned int i = 0; i < 6; i++)
-		rows_number(row, GRID_X + i, r, CT_QUICK_GRID_X + i);
-	rows_number(row, REGISTERS, r, CT_QUICK_REGISTERS);
-	if (ct_record_has(r, CT_QUICK_SHARED_STATIC))
-		row[STATIC] = ct_double(ct_record_quick(r, CT_QUICK_SHARED_STATIC));
-	if (ct_record_has(r, CT_QUICK_SHARED))
-		row[DYNAMIC] = ct_double(ct_record_quick(r, CT_QUICK_SHARED));
+		trace_rows_number(row, GRID_X + i, r, CT_KNOWN_GRID_X + i);
+	trace_rows_number(row, REGISTERS, r, CT_KNOWN_REGISTERS);
+	if (ct_record_has(r, CT_KNOWN_SHARED_STATIC))
+		row[STATIC] = ct_double(ct_record_known(r, CT_KNOWN_SHARED_STATIC));
+	if (ct_record_has(r, CT_KNOWN_SHARED))
+		row[DYNAMIC] = ct_double(ct_record_known(r, CT_KNOWN_SHARED));
 	row[NAME] = ct_const(name && *name ? name : "(unknown)");
 }
 
 static void rows_transfer(struct ct_cell *row, const struct ct_record *r, uint64_t ns)
 {
-	uint64_t bytes = ct_record_quick(r, CT_QUICK_SIZE);
+	uint64_t bytes = ct_record_known(r, CT_KNOWN_SIZE);
 
 	row[BYTES] = ct_double(bytes);
 	if (ns)
 		row[THROUGHPUT] = ct_double(bytes * 1e3 / ns);
-	row[SOURCE] = rows_memory(r, CT_QUICK_SRC_KIND);
-	row[DESTINATION] = rows_memory(r, CT_QUICK_DST_KIND);
+	row[SOURCE] = rows_memory(r, CT_KNOWN_SRC_KIND);
+	row[DESTINATION] = rows_memory(r, CT_KNOWN_DST_KIND);
 	row[NAME] = ct_const(ct_gpu_operation_name(ct_gpu_operation(r)));
 }
 
@@ -93,8 +93,8 @@ void ct_gpu_trace_row(struct ct_analysis *a, struct ct_table *t, const struct ct
 
 	row[START] = ct_moment(a, s->begin);
 	row[DURATION] = ct_u64(ns);
-	rows_number(row, DEVICE, r, CT_QUICK_GPU);
-	rows_number(row, CONTEXT, r, CT_QUICK_CONTEXT);
+	trace_rows_number(row, DEVICE, r, CT_KNOWN_GPU);
+	trace_rows_number(row, CONTEXT, r, CT_KNOWN_CONTEXT);
 	row[STREAM] = ct_u64(ct_record_gpu_stream(r));
 	row[PID] = ct_u64(r->pid);
 	if (cause) {
@@ -104,7 +104,7 @@ void ct_gpu_trace_row(struct ct_analysis *a, struct ct_table *t, const struct ct
 	if (ct_gpu_is_kernel(s->class))
 		rows_kernel(a, row, r);
 	else if (s->class->id == CT_CLASS_gpu_graph)
-		row[NAME] = ct_format(t, "[CUDA graph %llu]", (unsigned long long)ct_record_quick(r, CT_QUICK_GRAPH));
+		row[NAME] = ct_format(t, "[CUDA graph %llu]", (unsigned long long)ct_record_known(r, CT_KNOWN_GRAPH));
 	else
 		rows_transfer(row, r, ns);
 }

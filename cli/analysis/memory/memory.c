@@ -259,10 +259,10 @@ static int memory_alloc(struct ct_memory *m, const struct ct_trace_event *e, uns
 	unsigned int space = functions[function].space, kind = functions[function].kind;
 	struct ct_memory_process *p;
 	struct ct_memory_live *live;
-	uint64_t size = ct_record_quick(e->record, CT_QUICK_SIZE);
-	uint64_t key = ct_record_quick(e->record, space == CT_MEMORY_ADDRESSES ? CT_QUICK_PTR : CT_QUICK_HANDLE);
+	uint64_t size = ct_record_known(e->record, CT_KNOWN_SIZE);
+	uint64_t key = ct_record_known(e->record, space == CT_MEMORY_ADDRESSES ? CT_KNOWN_PTR : CT_KNOWN_HANDLE);
 
-	if (!ct_record_has(e->record, CT_QUICK_SIZE) || !key)
+	if (!ct_record_has(e->record, CT_KNOWN_SIZE) || !key)
 		return 0;
 	if (m->processes_count == CT_MEMORY_PROCESSES && !ct_memory_now(m, e->record->pid)) {
 		m->left_out++;
@@ -298,7 +298,7 @@ static int memory_gone(struct ct_memory_process *p, unsigned int space, struct c
 static int memory_free_call(struct ct_memory *m, struct ct_memory_process *p,
 			    const struct ct_trace_event *e, unsigned int space)
 {
-	uint64_t key = ct_record_quick(e->record, space == CT_MEMORY_ADDRESSES ? CT_QUICK_PTR : CT_QUICK_HANDLE);
+	uint64_t key = ct_record_known(e->record, space == CT_MEMORY_ADDRESSES ? CT_KNOWN_PTR : CT_KNOWN_HANDLE);
 	struct ct_memory_live *live;
 
 	if (!key)
@@ -322,18 +322,18 @@ static int memory_free_call(struct ct_memory *m, struct ct_memory_process *p,
 
 static int memory_map(struct ct_memory_process *p, const struct ct_trace_event *e)
 {
-	uint64_t handle = ct_record_quick(e->record, CT_QUICK_HANDLE);
+	uint64_t handle = ct_record_known(e->record, CT_KNOWN_HANDLE);
 	struct ct_memory_live *live = ct_keyed_get(&p->live[CT_MEMORY_HANDLES], handle);
 	struct ct_memory_map *map;
 
 	if (!live || p->maps.count >= LIVE_MAX || live->mapped == UINT32_MAX)
 		return 0;
-	map = ct_keyed_put(&p->maps, ct_record_quick(e->record, CT_QUICK_PTR));
+	map = ct_keyed_put(&p->maps, ct_record_known(e->record, CT_KNOWN_PTR));
 	if (!map)
 		return -ENOMEM;
 	if (map->handle)
 		return 0;	/* the record of its unmapping was lost */
-	map->bytes = ct_record_quick(e->record, CT_QUICK_SIZE);
+	map->bytes = ct_record_known(e->record, CT_KNOWN_SIZE);
 	map->handle = handle;
 	live->mapped++;
 	return 0;
@@ -342,8 +342,8 @@ static int memory_map(struct ct_memory_process *p, const struct ct_trace_event *
 /* A range of whole mappings is unmapped. */
 static int memory_unmap(struct ct_memory_process *p, const struct ct_trace_event *e)
 {
-	uint64_t at = ct_record_quick(e->record, CT_QUICK_PTR), size, handle;
-	uint64_t left = ct_record_quick(e->record, CT_QUICK_SIZE);
+	uint64_t at = ct_record_known(e->record, CT_KNOWN_PTR), size, handle;
+	uint64_t left = ct_record_known(e->record, CT_KNOWN_SIZE);
 	struct ct_memory_live *live;
 	struct ct_memory_map *map;
 	int rc = 0;

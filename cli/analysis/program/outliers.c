@@ -154,7 +154,7 @@ static void outliers_gap(const struct ct_analysis *a, const struct ct_process_ph
 	o->inner_kernel = 0;
 	if (e->category == CT_CAT_QUERY)
 		return;
-	if (ct_class_is(e->class, CT_IS_KERNEL_LAUNCH) && ct_record_has(e->record, CT_QUICK_KERNEL))
+	if (ct_class_is(e->class, CT_IS_KERNEL_LAUNCH) && ct_record_has(e->record, CT_KNOWN_KERNEL))
 		kernel = ct_record_kernel(e->record, a->names->reg);
 	o->last_end = e->end > o->last_end ? e->end : o->last_end;
 	from = from > begin ? from : begin;
@@ -199,7 +199,7 @@ static int outliers_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	if (!p || !p->iterations_count)
 		return 0;
 	o = &all->processes[p - a->phases->processes];
-	if (ct_class_is(e->class, CT_IS_KERNEL_LAUNCH) && ct_record_has(e->record, CT_QUICK_KERNEL)) {
+	if (ct_class_is(e->class, CT_IS_KERNEL_LAUNCH) && ct_record_has(e->record, CT_KNOWN_KERNEL)) {
 		rc = outliers_kernel(a, o, e, &first);
 		if (e->track->tid == p->tid && e->track->depth)
 			o->inner_kernel = ct_record_kernel(e->record, a->names->reg);

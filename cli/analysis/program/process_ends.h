@@ -27,7 +27,7 @@ static inline bool ct_life_exit(const struct ct_trace_event *e)
 static inline bool ct_life_dead(const struct ct_trace_event *e)
 {
 	return e->class->category == CT_CAT_SWITCH && e->kind == CT_ON_INSTANT &&
-	       ct_record_quick(e->record, CT_QUICK_STATE) & CT_TASK_DEAD;
+	       ct_record_known(e->record, CT_KNOWN_STATE) & CT_TASK_DEAD;
 }
 
 #endif

@@ -237,7 +237,7 @@ static bool iterations_gap(struct ct_analysis *a, FILE *out, const struct iterat
 	return true;
 }
 
-static void iterations_say(struct ct_analysis *analysis, FILE *out, const struct iterations_reason *r,
+static void iterations_say_outlier(struct ct_analysis *analysis, FILE *out, const struct iterations_reason *r,
 			   const struct ct_outliers_process *o, const struct ct_outlier *outlier)
 {
 	char a[CT_TERM_TEXT], b[CT_TERM_TEXT];
@@ -308,7 +308,7 @@ static int iterations_why(struct ct_analysis *a, struct ct_table *t, struct ct_c
 	for (unsigned int i = 0; i < count && said < REASONS_MAX; i++) {
 		if (reasons[i].delta < REASON_LEAST * excess || reasons[i].delta < 1)
 			break;
-		iterations_say(a, f, &reasons[i], o, out);
+		iterations_say_outlier(a, f, &reasons[i], o, out);
 		named += reasons[i].delta;
 		said++;
 	}

@@ -151,7 +151,7 @@ static bool stages_of_thread(const struct ct_accounting *acc, const struct ct_th
 }
 
 /* Calls @fn for each stage of each thread that works in it. */
-static void stages_each(const struct ct_analysis *a, struct ct_table *t,
+static void stages_each_account(const struct ct_analysis *a, struct ct_table *t,
 			void (*fn)(struct ct_table *t, const struct ct_thread_account *thread,
 				   const struct ct_stage_span *span))
 {
@@ -327,7 +327,7 @@ static int stages_end(struct ct_analysis *a)
 	t = ct_analysis_table(a, "stages_accounts",
 			      "Where the wall time of each thread that launches went, by stage; before the warm-up, of the one that works",
 			      account_columns, A_COLUMNS);
-	stages_each(a, t, stages_accounts);
+	stages_each_account(a, t, stages_accounts);
 	stages_of_several(a);
 	return 0;
 }

@@ -99,8 +99,8 @@ static int sync_returned(const struct ct_analysis *a, const struct ct_trace_even
 	if (!stat)
 		return -ENOMEM;
 	stat->count++;
-	if (e->record->fields && ct_record_has(e->record, CT_QUICK_HANDLE) &&
-	    !ct_keyed_put(&stat->handles, ct_record_quick(e->record, CT_QUICK_HANDLE)))
+	if (e->record->fields && ct_record_has(e->record, CT_KNOWN_HANDLE) &&
+	    !ct_keyed_put(&stat->handles, ct_record_known(e->record, CT_KNOWN_HANDLE)))
 		return -ENOMEM;
 	if (p) {
 		stat->in_iterations += ct_phases_iteration(p, e->begin) >= 0;

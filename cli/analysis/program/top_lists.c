@@ -18,8 +18,8 @@
 
 static int lists_by_self(const void *a, const void *b)
 {
-	const struct ct_op_stat *x = *(struct ct_op_stat *const *)a;
-	const struct ct_op_stat *y = *(struct ct_op_stat *const *)b;
+	const struct ct_function_sum *x = *(struct ct_function_sum *const *)a;
+	const struct ct_function_sum *y = *(struct ct_function_sum *const *)b;
 
 	if (x->self != y->self)
 		return x->self > y->self ? -1 : 1;
@@ -28,8 +28,8 @@ static int lists_by_self(const void *a, const void *b)
 
 static int lists_by_count(const void *a, const void *b)
 {
-	const struct ct_op_stat *x = *(struct ct_op_stat *const *)a;
-	const struct ct_op_stat *y = *(struct ct_op_stat *const *)b;
+	const struct ct_function_sum *x = *(struct ct_function_sum *const *)a;
+	const struct ct_function_sum *y = *(struct ct_function_sum *const *)b;
 
 	if (x->count != y->count)
 		return x->count > y->count ? -1 : 1;
@@ -98,15 +98,15 @@ static void lists_categories(const struct ct_calls *s, struct ct_page *page, uns
 		lists_category_row(page, "others", count, 0, self, s);
 }
 
-static void lists_functions(const struct ct_calls *s, struct ct_op_stat **list, struct ct_page *page,
+static void lists_functions(const struct ct_calls *s, struct ct_function_sum **list, struct ct_page *page,
 			      unsigned int most)
 {
 	char a[CT_TERM_TEXT], b[CT_TERM_TEXT], name[256];
 	int width = page->columns < 80 ? page->columns - 37 : 36;
 
 	/* Longer names have their room where there is some. */
-	qsort(list, s->ops_count, sizeof(*list), lists_by_self);
-	for (unsigned int i = 0; i < s->ops_count && i < most; i++) {
+	qsort(list, s->functions_count, sizeof(*list), lists_by_self);
+	for (unsigned int i = 0; i < s->functions_count && i < most; i++) {
 		int wanted = strlen(ct_calls_name(s, list[i]));
 
 		while (width < wanted && width < NAME_MOST && width + 44u < page->columns)
@@ -114,7 +114,7 @@ static void lists_functions(const struct ct_calls *s, struct ct_op_stat **list, 
 	}
 	ct_page_head(page, "%-*s %12s %12s    share", width + 2,
 		     page->columns < 72 ? "FUNCTIONS by self time" : "FUNCTIONS with the most self time", "calls", "self");
-	for (unsigned int i = 0; i < s->ops_count && i < most && list[i]->self; i++)
+	for (unsigned int i = 0; i < s->functions_count && i < most && list[i]->self; i++)
 		ct_page_add(page, "  %-*s %12s %12s %6.1f %%", width,
 			    ct_term_clean(name, sizeof(name), ct_calls_name(s, list[i]), width),
 			    ct_term_count(a, list[i]->count), ct_term_ns(b, list[i]->self),
@@ -126,14 +126,14 @@ static bool lists_is_api(const struct ct_class *class)
 	return ct_class_is(class, CT_IS_API);
 }
 
-static void lists_most_called(const struct ct_calls *s, struct ct_op_stat **list, struct ct_page *page)
+static void lists_most_called(const struct ct_calls *s, struct ct_function_sum **list, struct ct_page *page)
 {
 	char line[512] = "", name[128];
 	unsigned int n = 0;
 	size_t used = 0;
 
-	qsort(list, s->ops_count, sizeof(*list), lists_by_count);
-	for (unsigned int i = 0; i < s->ops_count && n < MOST_CALLED && s->api_calls; i++) {
+	qsort(list, s->functions_count, sizeof(*list), lists_by_count);
+	for (unsigned int i = 0; i < s->functions_count && n < MOST_CALLED && s->api_calls; i++) {
 		if (!lists_is_api(list[i]->class))
 			continue;
 		used += snprintf(line + used, sizeof(line) - used, "%s%s %.1f %%", n++ ? ", " : "",
@@ -186,16 +186,16 @@ int ct_top_lists(struct ct_page *page, const struct ct_calls *s, struct ct_top_k
 {
 	unsigned int rows[3] = { CATEGORIES, FUNCTIONS, KERNELS }, have[3] = { 0 };
 	unsigned int left = ct_page_left(page), heads = 10, used;
-	struct ct_op_stat **list = calloc(s->ops_count + 1ul, sizeof(*list));
+	struct ct_function_sum **list = calloc(s->functions_count + 1ul, sizeof(*list));
 	bool timed = false;
 
 	if (!list)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < CT_CAT_COUNT; i++)
 		have[0] += s->categories[i].self > 0;
-	for (unsigned int i = 0; i < s->ops_count; i++) {
-		have[1] += s->ops[i].self > 0;
-		list[i] = &s->ops[i];
+	for (unsigned int i = 0; i < s->functions_count; i++) {
+		have[1] += s->functions[i].self > 0;
+		list[i] = &s->functions[i];
 	}
 	have[2] = kernels->count;
 	for (unsigned int i = 0; i < 3; i++)

@@ -141,7 +141,7 @@ static int costs_memory(struct ct_stack_costs *s, const struct ct_span *span, ui
 		s->held_too_many = true;
 	if (!block)
 		return s->held_too_many ? 0 : -ENOMEM;
-	block->bytes = ct_record_quick(span->record, CT_QUICK_SIZE);
+	block->bytes = ct_record_known(span->record, CT_KNOWN_SIZE);
 	block->node = span->stack;
 	block->part = part;
 	return 0;
@@ -181,7 +181,7 @@ static int costs_sample(struct ct_analysis *a, const struct ct_span *span, struc
 {
 	struct ct_stack_costs *s = a->state;
 	struct costs_track *track = costs_track(s, span->track->index);
-	uint64_t state = ct_record_quick(span->record, CT_QUICK_STATE), since;
+	uint64_t state = ct_record_known(span->record, CT_KNOWN_STATE), since;
 
 	if (!track)
 		return -ENOMEM;
@@ -212,7 +212,7 @@ static int costs_call(struct ct_analysis *a, const struct ct_span *span, struct 
 	cost->of[CT_COST_CALLS] = 1;
 	cost->of[CT_COST_LAUNCHES] = ct_class_is(span->class, CT_IS_LAUNCH);
 	if (ct_class_is(span->class, CT_IS_TRANSFER) && span->record->fields)
-		cost->of[CT_COST_BYTES] = ct_record_quick(span->record, CT_QUICK_SIZE);
+		cost->of[CT_COST_BYTES] = ct_record_known(span->record, CT_KNOWN_SIZE);
 	/* What is inside a call is in its time already. */
 	if (!span->depth && span->flags & CT_SPAN_TIMED) {
 		costs_times(span, cost);

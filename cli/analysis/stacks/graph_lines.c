@@ -89,7 +89,7 @@ static int graph_rows(struct ct_analysis *a, struct ct_table *t, const struct ct
 	return 0;
 }
 
-static int graph_end(struct ct_analysis *a)
+static int graph_lines_end(struct ct_analysis *a)
 {
 	const struct ct_graphs *graphs = ct_analysis_state(a, &ct_graphs_analyser);
 	struct ct_table *t = ct_analysis_table(a, "graph_lines", "Lines of the program that captured the kernels of CUDA graphs",
@@ -106,7 +106,7 @@ static int graph_end(struct ct_analysis *a)
 	return rc ? rc : ct_table_sort(t, G_KERNELS, true);
 }
 
-static void graph_free(struct ct_analysis *a)
+static void graph_lines_free(struct ct_analysis *a)
 {
 	struct graph_lines *s = a->state;
 
@@ -121,6 +121,6 @@ const struct ct_analyser ct_report_graph_lines = {
 	.needs = needs,
 	.single = true,
 	.state_size = sizeof(struct graph_lines),
-	.end = graph_end,
-	.free = graph_free,
+	.end = graph_lines_end,
+	.free = graph_lines_free,
 };

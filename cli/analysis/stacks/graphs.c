@@ -16,8 +16,8 @@ struct graph_handle {			/* a stream that is captured, an executable graph: which
 	uint64_t number;
 };
 
-struct graph_op {			/* a launch */
-	uint64_t op;
+struct graph_launch {
+	uint64_t op_id;
 	uint64_t number;
 };
 
@@ -35,7 +35,7 @@ struct graph_captured {
 struct ct_graphs {
 	CT_KEYED(struct ct_cuda_graph) graphs;
 	CT_KEYED(struct graph_handle) captured, ended, execs;	/* ended: by thread */
-	CT_KEYED(struct graph_op) launches;
+	CT_KEYED(struct graph_launch) launches;
 	CT_KEYED(struct graph_node) nodes;
 	struct graph_captured *list;
 	unsigned int count, room;
@@ -50,7 +50,7 @@ static bool graph_wants(const struct ct_class *class)
 
 static uint64_t graph_stream(const struct ct_record *r)
 {
-	return ct_record_has(r, CT_QUICK_STREAM) ? ct_record_quick(r, CT_QUICK_STREAM) : ct_record_quick(r, CT_QUICK_HANDLE);
+	return ct_record_has(r, CT_KNOWN_STREAM) ? ct_record_known(r, CT_KNOWN_STREAM) : ct_record_known(r, CT_KNOWN_HANDLE);
 }
 
 static int graph_begins(struct ct_graphs *s, const struct ct_span *span)
@@ -83,7 +83,7 @@ static int graph_ends(struct ct_graphs *s, const struct ct_span *span)
 static int graph_instantiated(struct ct_graphs *s, const struct ct_span *span)
 {
 	struct graph_handle *ended = ct_keyed_get_pair(&s->ended, span->tid, span->pid);
-	struct graph_handle *exec = ct_keyed_put_pair(&s->execs, ct_record_quick(span->record, CT_QUICK_GRAPH), span->pid);
+	struct graph_handle *exec = ct_keyed_put_pair(&s->execs, ct_record_known(span->record, CT_KNOWN_GRAPH), span->pid);
 
 	if (!exec)
 		return -ENOMEM;
@@ -96,9 +96,9 @@ static int graph_instantiated(struct ct_graphs *s, const struct ct_span *span)
 
 static int graph_launched(struct ct_graphs *s, const struct ct_span *span)
 {
-	const struct graph_handle *exec = ct_keyed_get_pair(&s->execs, ct_record_quick(span->record, CT_QUICK_GRAPH), span->pid);
+	const struct graph_handle *exec = ct_keyed_get_pair(&s->execs, ct_record_known(span->record, CT_KNOWN_GRAPH), span->pid);
 	struct ct_cuda_graph *made = exec && exec->number ? ct_keyed_get(&s->graphs, exec->number) : NULL;
-	struct graph_op *op;
+	struct graph_launch *launched;
 
 	if (!made)
 		return 0;
@@ -106,10 +106,10 @@ static int graph_launched(struct ct_graphs *s, const struct ct_span *span)
 	made->replay = span->stack;
 	if (s->launches.count == GRAPH_LAUNCHES)
 		ct_keyed_free(&s->launches);
-	op = ct_keyed_put(&s->launches, span->op_id);
-	if (!op)
+	launched = ct_keyed_put(&s->launches, span->op_id);
+	if (!launched)
 		return -ENOMEM;
-	op->number = made->number;
+	launched->number = made->number;
 	return 0;
 }
 
@@ -135,15 +135,15 @@ static int graph_kernel(struct ct_analysis *a, const struct ct_span *span)
 static int graph_work(struct ct_analysis *a, const struct ct_span *span)
 {
 	struct ct_graphs *s = a->state;
-	const struct graph_op *op = ct_keyed_get(&s->launches, span->parent);
-	struct ct_cuda_graph *made = op ? ct_keyed_get(&s->graphs, op->number) : NULL;
+	const struct graph_launch *launched = ct_keyed_get(&s->launches, span->parent);
+	struct ct_cuda_graph *made = launched ? ct_keyed_get(&s->graphs, launched->number) : NULL;
 	struct graph_node *node;
 	uint64_t number;
 
 	if (!made)
 		return 0;
 	made->gpu += span->duration;
-	number = ct_record_has(span->record, CT_QUICK_GRAPH_NODE) ? ct_record_quick(span->record, CT_QUICK_GRAPH_NODE) : 0;
+	number = ct_record_has(span->record, CT_KNOWN_GRAPH_NODE) ? ct_record_known(span->record, CT_KNOWN_GRAPH_NODE) : 0;
 	if (!number)
 		return 0;
 	node = ct_keyed_get_pair(&s->nodes, number, made->number);
@@ -221,7 +221,7 @@ static bool graph_agrees(const struct ct_graphs *s, const struct ct_cuda_graph *
 	return true;
 }
 
-static int graph_end(struct ct_analysis *a)
+static int graphs_end(struct ct_analysis *a)
 {
 	struct ct_graphs *s = a->state;
 	size_t from = 0;
@@ -243,7 +243,7 @@ static int graph_end(struct ct_analysis *a)
 	return 0;
 }
 
-static void graph_free(struct ct_analysis *a)
+static void graphs_free(struct ct_analysis *a)
 {
 	struct ct_graphs *s = a->state;
 
@@ -261,8 +261,8 @@ const struct ct_analyser ct_graphs_analyser = {
 	.wants = graph_wants,
 	.state_size = sizeof(struct ct_graphs),
 	.span = graph_span,
-	.end = graph_end,
-	.free = graph_free,
+	.end = graphs_end,
+	.free = graphs_free,
 };
 
 const struct ct_cuda_graph *ct_graphs_next(const struct ct_graphs *s, const struct ct_cuda_graph *before)
@@ -285,8 +285,8 @@ bool ct_graph_kernel(const struct ct_graphs *s, const struct ct_cuda_graph *grap
 
 uint32_t ct_graphs_captured(const struct ct_graphs *s, uint64_t launch, uint64_t node)
 {
-	const struct graph_op *op = node ? ct_keyed_get(&s->launches, launch) : NULL;
-	const struct ct_cuda_graph *graph = op ? ct_keyed_get(&s->graphs, op->number) : NULL;
+	const struct graph_launch *launched = node ? ct_keyed_get(&s->launches, launch) : NULL;
+	const struct ct_cuda_graph *graph = launched ? ct_keyed_get(&s->graphs, launched->number) : NULL;
 	size_t low = 0, high = graph && graph->agrees ? graph->kernels : 0;
 
 	while (low < high) {	/* the first that is not before it */

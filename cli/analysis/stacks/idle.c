@@ -36,7 +36,7 @@ struct idle_at {
 };
 
 /* NULL: there are too many, or no memory. */
-static struct idle_at *idle_thread(struct ct_stack_idle *s, uint32_t pid, uint32_t tid, bool made)
+static struct idle_at *stack_idle_thread(struct ct_stack_idle *s, uint32_t pid, uint32_t tid, bool made)
 {
 	uint64_t key = (uint64_t)pid << 32 | tid;
 	struct idle_at *t = ct_keyed_get(&s->threads, key);
@@ -111,7 +111,7 @@ static int idle_stay(struct ct_stack_idle *s, struct idle_at *t, uint64_t until,
 
 static int idle_sample(struct ct_stack_idle *s, const struct ct_trace_event *e)
 {
-	struct idle_at *t = idle_thread(s, e->track->pid, e->track->tid, false);
+	struct idle_at *t = stack_idle_thread(s, e->track->pid, e->track->tid, false);
 
 	/* A thread that has called nothing ends no gap. */
 	if (!t || idle_in_call(e->track))
@@ -128,9 +128,9 @@ static int idle_sample(struct ct_stack_idle *s, const struct ct_trace_event *e)
 }
 
 /* An outermost call.  One that has no stack, and the time before it, count for the next call that has one. */
-static int idle_call(struct ct_stack_idle *s, const struct ct_trace_event *e)
+static int stack_idle_call(struct ct_stack_idle *s, const struct ct_trace_event *e)
 {
-	struct idle_at *t = idle_thread(s, e->track->pid, e->track->tid, true);
+	struct idle_at *t = stack_idle_thread(s, e->track->pid, e->track->tid, true);
 	int rc;
 
 	if (!t)
@@ -159,7 +159,7 @@ static int idle_put(struct ct_stack_idle *s, uint32_t node, uint32_t pid, uint64
 }
 
 /* What of a stay is in the gap counts for its line; returns how much that is in @ns. */
-static int idle_part(struct ct_stack_idle *s, const struct idle_at *t, const struct idle_stay *stay, uint64_t from,
+static int stack_idle_part(struct ct_stack_idle *s, const struct idle_at *t, const struct idle_stay *stay, uint64_t from,
 		     uint64_t until, uint64_t *ns)
 {
 	uint64_t begin = stay->from > from ? stay->from : from, end = stay->until < until ? stay->until : until;
@@ -176,9 +176,9 @@ static int idle_stays(struct ct_stack_idle *s, struct idle_at *t, uint64_t from,
 	int rc = 0;
 
 	for (unsigned int i = t->stays_count; i-- && t->stays[i].until > from && !rc;)
-		rc = idle_part(s, t, &t->stays[i], from, until, ns);
+		rc = stack_idle_part(s, t, &t->stays[i], from, until, ns);
 	if (t->called && !rc)
-		rc = idle_part(s, t, &(struct idle_stay){ t->called, until, t->node, false }, from, until, ns);
+		rc = stack_idle_part(s, t, &(struct idle_stay){ t->called, until, t->node, false }, from, until, ns);
 	for (unsigned int i = t->samples_count; i-- && t->samples[i].at >= from && !rc;) {
 		struct ct_stack_idle_sum *sum;
 
@@ -192,10 +192,10 @@ static int idle_stays(struct ct_stack_idle *s, struct idle_at *t, uint64_t from,
 	return rc;
 }
 
-static int idle_gap(struct ct_stack_idle *s, const struct ct_gpu_gap *gap, const struct ct_cause *cause)
+static int stack_idle_gap(struct ct_stack_idle *s, const struct ct_gpu_gap *gap, const struct ct_cause *cause)
 {
 	uint64_t end = gap->start + gap->duration, until = end, known = 0, late;
-	struct idle_at *t = cause ? idle_thread(s, cause->pid, cause->tid, false) : NULL;
+	struct idle_at *t = cause ? stack_idle_thread(s, cause->pid, cause->tid, false) : NULL;
 	int rc;
 
 	if (!t || gap->parts[CT_IDLE_QUEUED] || gap->parts[CT_IDLE_UNKNOWN])
@@ -208,7 +208,7 @@ static int idle_gap(struct ct_stack_idle *s, const struct ct_gpu_gap *gap, const
 	return rc ? rc : idle_put(s, 0, gap->pid, gap->duration - known - late, false);
 }
 
-static int idle_event(struct ct_analysis *a, const struct ct_trace_event *e)
+static int stack_idle_event(struct ct_analysis *a, const struct ct_trace_event *e)
 {
 	struct ct_stack_idle *s = a->state;
 
@@ -216,16 +216,16 @@ static int idle_event(struct ct_analysis *a, const struct ct_trace_event *e)
 		return 0;
 	/* What NVML says of a GPU is no work, and the gaps are not asked of it. */
 	if (e->class->layer == CT_LAYER_GPU)
-		return e->kind == CT_ON_BEGIN && s->gaps->ended ? idle_gap(s, s->gaps->ended, e->point->cause) : 0;
+		return e->kind == CT_ON_BEGIN && s->gaps->ended ? stack_idle_gap(s, s->gaps->ended, e->point->cause) : 0;
 	if (e->class->id == CT_CLASS_sample)
 		return idle_sample(s, e);
-	return e->api && e->kind != CT_ON_INSTANT && !idle_in_call(e->track) ? idle_call(s, e) : 0;
+	return e->api && e->kind != CT_ON_INSTANT && !idle_in_call(e->track) ? stack_idle_call(s, e) : 0;
 }
 
 /* -------------------------------------------------------------------- end --- */
 
 /* Divides the time between calls of a process by the samples in it, so that the sum stays what it is. */
-static void idle_divide(struct ct_stack_idle *s, uint64_t pid)
+static void stack_idle_divide(struct ct_stack_idle *s, uint64_t pid)
 {
 	uint64_t between = 0, samples = 0, given = 0, seen = 0;
 
@@ -246,7 +246,7 @@ static void idle_divide(struct ct_stack_idle *s, uint64_t pid)
 	}
 }
 
-static int idle_begin(struct ct_analysis *a)
+static int stack_idle_begin(struct ct_analysis *a)
 {
 	struct ct_stack_idle *s = a->state;
 
@@ -255,7 +255,7 @@ static int idle_begin(struct ct_analysis *a)
 	return 0;
 }
 
-static int idle_end(struct ct_analysis *a)
+static int stack_idle_end(struct ct_analysis *a)
 {
 	struct ct_stack_idle *s = a->state;
 	CT_KEYED(uint64_t) pids = { 0 };
@@ -265,13 +265,13 @@ static int idle_end(struct ct_analysis *a)
 		if (ct_keyed_get(&pids, s->sums.list[i].pid))
 			continue;
 		rc = ct_keyed_put(&pids, s->sums.list[i].pid) ? 0 : -ENOMEM;
-		idle_divide(s, s->sums.list[i].pid);
+		stack_idle_divide(s, s->sums.list[i].pid);
 	}
 	ct_keyed_free(&pids);
 	return rc;
 }
 
-static void idle_free(struct ct_analysis *a)
+static void stack_idle_free(struct ct_analysis *a)
 {
 	struct ct_stack_idle *s = a->state;
 
@@ -292,8 +292,8 @@ const struct ct_analyser ct_stack_idle_analyser = {
 	.gpu = true,
 	.needs = needs,
 	.state_size = sizeof(struct ct_stack_idle),
-	.begin = idle_begin,
-	.event = idle_event,
-	.end = idle_end,
-	.free = idle_free,
+	.begin = stack_idle_begin,
+	.event = stack_idle_event,
+	.end = stack_idle_end,
+	.free = stack_idle_free,
 };

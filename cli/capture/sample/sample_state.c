@@ -37,7 +37,7 @@ static const int state_files[] = {
 	SYS_copy_file_range, SYS_lseek,
 };
 
-static int state_open(const struct ct_sampled_task *t, const char *name)
+static int sample_state_open(const struct ct_sampled_task *t, const char *name)
 {
 	char path[64];
 
@@ -49,8 +49,8 @@ void ct_sampled_task_open(struct ct_sampled_task *t, pid_t pid, pid_t tid)
 {
 	t->pid = pid;
 	t->tid = tid;
-	t->syscall = state_open(t, "syscall");
-	t->stat = state_open(t, "stat");
+	t->syscall = sample_state_open(t, "syscall");
+	t->stat = sample_state_open(t, "stat");
 }
 
 void ct_sampled_task_close(struct ct_sampled_task *t)

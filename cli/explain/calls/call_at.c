@@ -56,7 +56,7 @@ static struct at_track *at_track_of(struct at_state *state, const struct ct_span
 	t->cpu = s->record->cpu;
 	t->on_gpu = s->class->layer == CT_LAYER_GPU;
 	if (t->on_gpu) {
-		t->gpu = ct_record_quick(s->record, CT_QUICK_GPU);
+		t->gpu = ct_record_known(s->record, CT_KNOWN_GPU);
 		t->stream = ct_record_gpu_stream(s->record);
 	}
 	return t;

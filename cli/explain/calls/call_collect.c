@@ -111,21 +111,21 @@ static void collect_switch(const struct ct_analysis *a, const struct ct_span *s,
 {
 	char other[112] = "nothing", waker[112] = "an interrupt", ready[CT_TERM_TEXT];
 	bool begun = s->entry && s->entry->fields;
-	uint32_t state = ct_record_quick(begun ? s->entry : s->record, CT_QUICK_STATE), tid;
-	uint64_t runnable = ct_record_quick(s->record, CT_QUICK_RUNNABLE);
+	uint32_t state = ct_record_known(begun ? s->entry : s->record, CT_KNOWN_STATE), tid;
+	uint64_t runnable = ct_record_known(s->record, CT_KNOWN_RUNNABLE);
 	size_t used;
 
 	used = snprintf(text, CT_DETAIL_MAX, "%s%s", state ? "asleep" : "preempted",
 			begun && state & 2 ? ", uninterruptible" : "");
 	/* A record of the end alone says who ran before, which may be another thread. */
-	tid = begun ? ct_record_quick(s->entry, CT_QUICK_OTHER) : 0;
+	tid = begun ? ct_record_known(s->entry, CT_KNOWN_OTHER) : 0;
 	if (tid)
 		collect_thread(a, tid, other, sizeof(other));
 	if (begun)
 		used += snprintf(text + used, CT_DETAIL_MAX - used, "; then ran %s", other);
-	if (s->flags & CT_SPAN_UNFINISHED || !ct_record_quick(s->record, CT_QUICK_STATE))
+	if (s->flags & CT_SPAN_UNFINISHED || !ct_record_known(s->record, CT_KNOWN_STATE))
 		return;
-	tid = ct_record_quick(s->record, CT_QUICK_WAKER);
+	tid = ct_record_known(s->record, CT_KNOWN_WAKER);
 	if (tid)
 		collect_thread(a, tid, waker, sizeof(waker));
 	used += snprintf(text + used, CT_DETAIL_MAX - used, "; woken by %s", waker);
@@ -173,7 +173,7 @@ static int collect_add(struct ct_analysis *a, struct ct_call_tree *t, const stru
 /* A call that queues an item is remembered by it when it begins: the item may run before it ends. */
 static int collect_queued(struct ct_call_tree *t, const struct ct_trace_event *e)
 {
-	uint64_t address = ct_record_quick(e->record, CT_QUICK_ITEM);
+	uint64_t address = ct_record_known(e->record, CT_KNOWN_ITEM);
 	struct ct_call_item *item;
 
 	if (!address || t->items.count >= DEFERRED_MAX)
@@ -196,7 +196,7 @@ static int collect_deferred(struct ct_analysis *a, struct ct_call_tree *t, const
 	if (!s->kernel || !(s->flags & CT_SPAN_TIMED) || s->kind == CT_SPAN_SWITCH)
 		return 0;
 	/* Somebody else queues an item at the same address: what runs now is not the call's. */
-	address = ct_record_quick(s->record, CT_QUICK_ITEM);
+	address = ct_record_known(s->record, CT_KNOWN_ITEM);
 	item = address ? ct_keyed_get(&t->items, address) : NULL;
 	if (item && s->track->key != t->target.key && s->begin >= item->begin) {
 		ct_keyed_remove(&t->items, item);
@@ -204,7 +204,7 @@ static int collect_deferred(struct ct_analysis *a, struct ct_call_tree *t, const
 	}
 	if (s->class->category != CT_CAT_SCHEDULER && s->class->category != CT_CAT_INTERRUPT)
 		return 0;
-	address = ct_record_quick(s->record, CT_QUICK_ARG0);
+	address = ct_record_known(s->record, CT_KNOWN_ARG0);
 	item = address ? ct_keyed_get(&t->items, address) : NULL;
 	if (!item || s->begin < item->begin)
 		return 0;
@@ -321,7 +321,7 @@ static int collect_ended(struct ct_analysis *a, struct ct_call_tree *t, const st
 	n.abandoned = s->flags & CT_SPAN_ABANDONED;
 	if (took || !s->duration)
 		collect_charge(t, &n, collect_place(t, at, s->class, kernel),
-			       s->kind == CT_SPAN_SWITCH ? ct_record_quick(s->record, CT_QUICK_RUNNABLE) : 0);
+			       s->kind == CT_SPAN_SWITCH ? ct_record_known(s->record, CT_KNOWN_RUNNABLE) : 0);
 	if (inside)
 		ct_keyed_remove(&t->inner, inside);
 	if (collect_seen(t, s->class, at, took))

@@ -26,9 +26,9 @@ void detail_add(char *buf, size_t *used, const char *format, ...)
 
 char *ct_call_ioctl_name(char buf[CT_DETAIL_MAX], const struct ct_record *r)
 {
-	uint32_t cmd = ct_record_quick(r, CT_QUICK_CMD), code = ct_record_quick(r, CT_QUICK_CODE);
-	uint32_t have = ct_record_quick(r, CT_QUICK_HAVE);
-	const char *name = ct_name_ioctl(cmd, ct_record_quick(r, CT_QUICK_DEVICE));
+	uint32_t cmd = ct_record_known(r, CT_KNOWN_CMD), code = ct_record_known(r, CT_KNOWN_CODE);
+	uint32_t have = ct_record_known(r, CT_KNOWN_HAVE);
+	const char *name = ct_name_ioctl(cmd, ct_record_known(r, CT_KNOWN_DEVICE));
 	size_t used = 0;
 
 	if (name)
@@ -88,7 +88,7 @@ static bool detail_field(char *buf, size_t *used, struct ct_names *names, const 
 		detail_add(buf, used, "%s%s %" PRId64, sep, field->name, (int64_t)value);
 		return true;
 	}
-	if ((int)i == r->class->quick[CT_QUICK_SIZE])
+	if ((int)i == r->class->known[CT_KNOWN_SIZE])
 		detail_add(buf, used, "%s%s", sep, ct_term_bytes(bytes, value));
 	else
 		detail_add(buf, used, "%s%s %" PRIu64, sep, field->name, value);
@@ -104,9 +104,9 @@ static void detail_ioctl(char *buf, size_t *used, const struct ct_record *r)
 	if (code)
 		*code++ = 0;
 	detail_add(buf, used, "%s (%s%s%s", code ? code : name, code ? name : "", code ? ", " : "",
-		   ct_name_device(ct_record_quick(r, CT_QUICK_DEVICE), device));
-	if (ct_record_quick(r, CT_QUICK_HAVE) & CT_IOCTL_OBJECT)
-		detail_add(buf, used, ", object 0x%x", (uint32_t)ct_record_quick(r, CT_QUICK_OBJECT));
+		   ct_name_device(ct_record_known(r, CT_KNOWN_DEVICE), device));
+	if (ct_record_known(r, CT_KNOWN_HAVE) & CT_IOCTL_OBJECT)
+		detail_add(buf, used, ", object 0x%x", (uint32_t)ct_record_known(r, CT_KNOWN_OBJECT));
 	detail_add(buf, used, ")");
 }
 
@@ -114,8 +114,8 @@ static void detail_ioctl(char *buf, size_t *used, const struct ct_record *r)
 static bool detail_is_number(const struct ct_class *class, unsigned int i)
 {
 	return class->layer == CT_LAYER_GPU &&
-	       ((int)i == class->quick[CT_QUICK_STREAM_ID] || (int)i == class->quick[CT_QUICK_CORRELATION] ||
-		(int)i == class->quick[CT_QUICK_CONTEXT]);
+	       ((int)i == class->known[CT_KNOWN_STREAM_ID] || (int)i == class->known[CT_KNOWN_CORRELATION] ||
+		(int)i == class->known[CT_KNOWN_CONTEXT]);
 }
 
 char *ct_call_detail(char buf[CT_DETAIL_MAX], struct ct_names *names, const struct ct_record *r)
@@ -130,13 +130,13 @@ char *ct_call_detail(char buf[CT_DETAIL_MAX], struct ct_names *names, const stru
 		detail_ioctl(buf, &used, r);
 		return buf;
 	}
-	if (ct_record_has(r, CT_QUICK_GRID_X) && ct_record_has(r, CT_QUICK_BLOCK_X)) {
-		const char *kernel = ct_names_string(names, ct_record_quick(r, CT_QUICK_KERNEL));
+	if (ct_record_has(r, CT_KNOWN_GRID_X) && ct_record_has(r, CT_KNOWN_BLOCK_X)) {
+		const char *kernel = ct_names_string(names, ct_record_known(r, CT_KNOWN_KERNEL));
 		uint32_t v[6];
 
 		for (unsigned int i = 0; i < 3; i++) {
-			v[i] = ct_record_quick(r, CT_QUICK_GRID_X + i);
-			v[3 + i] = ct_record_quick(r, CT_QUICK_BLOCK_X + i);
+			v[i] = ct_record_known(r, CT_KNOWN_GRID_X + i);
+			v[3 + i] = ct_record_known(r, CT_KNOWN_BLOCK_X + i);
 		}
 		detail_add(buf, &used, "%.200s%sgrid %ux%ux%u, block %ux%ux%u", kernel ? kernel : "",
 			   kernel ? ", " : "", v[0], v[1], v[2], v[3], v[4], v[5]);

@@ -51,8 +51,8 @@ static int gpu_keep(struct ct_analysis *a, struct gpu_target *g, const struct ct
 	free(w->detail);
 	*w = (struct gpu_work){
 		.begin = s->begin, .end = s->end, .op_id = s->parent, .class = s->class,
-		.stream = ct_record_gpu_stream(s->record), .gpu = ct_record_quick(s->record, CT_QUICK_GPU),
-		.node = ct_record_has(s->record, CT_QUICK_GRAPH_NODE) ? ct_record_quick(s->record, CT_QUICK_GRAPH_NODE) : 0,
+		.stream = ct_record_gpu_stream(s->record), .gpu = ct_record_known(s->record, CT_KNOWN_GPU),
+		.node = ct_record_has(s->record, CT_KNOWN_GRAPH_NODE) ? ct_record_known(s->record, CT_KNOWN_GRAPH_NODE) : 0,
 		.detail = strdup(ct_call_detail(detail, a->names, s->record)),
 	};
 	return w->detail ? 0 : -ENOMEM;

@@ -143,10 +143,10 @@ static int per_launch(struct ct_analysis *a, const struct ct_trace_event *e, int
 		      uint64_t ns)
 {
 	struct ct_per_iteration *s = a->state;
-	const char *name = ct_names_string(a->names, ct_record_quick(e->record, CT_QUICK_KERNEL));
+	const char *name = ct_names_string(a->names, ct_record_known(e->record, CT_KNOWN_KERNEL));
 	struct ct_per_item *item;
 
-	if (!ct_record_has(e->record, CT_QUICK_KERNEL) || !ct_class_is(e->class, CT_IS_KERNEL_LAUNCH) || e->failed)
+	if (!ct_record_has(e->record, CT_KNOWN_KERNEL) || !ct_class_is(e->class, CT_IS_KERNEL_LAUNCH) || e->failed)
 		return 0;
 	item = per_item(s, CT_PER_KERNEL, ct_record_kernel(e->record, a->names->reg),
 			name ? name : "(no name)");
@@ -165,7 +165,7 @@ static void per_memory(struct ct_per_iteration *s, const struct ct_trace_event *
 	if (!ct_class_is(e->class, CT_IS_ALLOC | CT_IS_FREE) || e->failed || !ct_record_allocation(e->record) ||
 	    strstr(e->class->name, "Host"))
 		return;
-	size = alloc ? ct_record_quick(e->record, CT_QUICK_SIZE) : 0;
+	size = alloc ? ct_record_known(e->record, CT_KNOWN_SIZE) : 0;
 	for (unsigned int i = 0; i < 2; i++) {
 		struct ct_per_memory *m = i ? &s->memory_steady : &s->memory_run;
 
@@ -231,9 +231,9 @@ static int per_ioctl(struct ct_per_iteration *s, const struct ct_trace_event *e,
 	if (e->track->ioctls[e->kernel])
 		return 0;
 	ct_call_ioctl_name(name, r);
-	key = ct_mix(ct_record_quick(r, CT_QUICK_CMD) | ct_record_quick(r, CT_QUICK_DEVICE) << 32,
-			  ct_record_quick(r, CT_QUICK_CODE) |
-			  (ct_record_quick(r, CT_QUICK_HAVE) & (CT_IOCTL_CONTROL | CT_IOCTL_CLASS)) << 32);
+	key = ct_mix(ct_record_known(r, CT_KNOWN_CMD) | ct_record_known(r, CT_KNOWN_DEVICE) << 32,
+			  ct_record_known(r, CT_KNOWN_CODE) |
+			  (ct_record_known(r, CT_KNOWN_HAVE) & (CT_IOCTL_CONTROL | CT_IOCTL_CLASS)) << 32);
 	item = per_item(s, e->kernel ? CT_PER_IOCTL_DRIVER : CT_PER_IOCTL_PROGRAM, key, name);
 	if (!item)
 		return -ENOMEM;
@@ -268,7 +268,7 @@ static int per_gpu(struct ct_analysis *a, const struct ct_trace_event *e)
 
 	if (ct_gpu_is_kernel(e->class)) {
 		key = ct_mix(key, ct_record_kernel(e->record, a->names->reg));
-		name = ct_names_string(a->names, ct_record_quick(e->record, CT_QUICK_KERNEL));
+		name = ct_names_string(a->names, ct_record_known(e->record, CT_KNOWN_KERNEL));
 	} else if (ct_gpu_is_transfer(e->class)) {
 		key = ct_mix(key, ct_gpu_operation(e->record));
 	}

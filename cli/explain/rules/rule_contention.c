@@ -60,7 +60,7 @@ static int contention_event(struct ct_analysis *a, const struct ct_trace_event *
 	bool overlapped;
 
 	if (ct_class_is(e->class, CT_IS_CONTEXT)) {
-		uint64_t device = e->kind != CT_ON_END || e->failed ? 64 : ct_record_quick(e->record, CT_QUICK_CUDA_DEVICE);
+		uint64_t device = e->kind != CT_ON_END || e->failed ? 64 : ct_record_known(e->record, CT_KNOWN_CUDA_DEVICE);
 
 		if (index >= 0 && device < 64)
 			c->processes[index].devices |= 1ull << device;

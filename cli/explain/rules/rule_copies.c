@@ -38,7 +38,7 @@ struct collection {
 
 static bool copies_pins(const struct ct_class *class)
 {
-	return class->category == CT_CAT_MEMORY && class->quick[CT_QUICK_PTR] >= 0 &&
+	return class->category == CT_CAT_MEMORY && class->known[CT_KNOWN_PTR] >= 0 &&
 	       (strstr(class->name, "Host") || strstr(class->name, "Managed"));
 }
 
@@ -57,10 +57,10 @@ static int copies_begin(struct ct_analysis *a)
 
 static int copies_pin(struct copies *c, const struct ct_trace_event *e)
 {
-	uint64_t ptr = ct_record_quick(e->record, CT_QUICK_PTR);
-	uint64_t size = ct_record_quick(e->record, CT_QUICK_SIZE);
+	uint64_t ptr = ct_record_known(e->record, CT_KNOWN_PTR);
+	uint64_t size = ct_record_known(e->record, CT_KNOWN_SIZE);
 
-	if (e->class->op == CT_OP_ALLOC || e->class->op == CT_OP_MAP) {
+	if (e->class->operation == CT_OP_ALLOC || e->class->operation == CT_OP_MAP) {
 		if (c->ranges_count == COPIES_RANGES) {
 			c->unknown = true;
 			return 0;
@@ -117,16 +117,16 @@ static int copies_event(struct ct_analysis *a, const struct ct_trace_event *e)
 		return copies_pin(c, e);
 	if (scope != CT_SCOPE_STEADY || !e->timed)
 		return 0;
-	size = ct_record_quick(e->record, CT_QUICK_SIZE);
-	direction = ct_record_quick(e->record, CT_QUICK_DIRECTION);
+	size = ct_record_known(e->record, CT_KNOWN_SIZE);
+	direction = ct_record_known(e->record, CT_KNOWN_DIRECTION);
 	if (size <= COPIES_SMALL)
 		copies_add(&c->small, &a->phases->processes[index], e, size, iteration);
 	if (direction != CT_DIR_H2D && direction != CT_DIR_D2H)
 		return 0;
-	if (!copies_pinned(c, ct_record_quick(e->record, direction == CT_DIR_H2D ? CT_QUICK_SRC : CT_QUICK_DST)) &&
+	if (!copies_pinned(c, ct_record_known(e->record, direction == CT_DIR_H2D ? CT_KNOWN_SRC : CT_KNOWN_DST)) &&
 	    size > COPIES_SMALL) {
 		copies_add(&c->pageable, &a->phases->processes[index], e, size, iteration);
-	} else if (!ct_record_quick(e->record, CT_QUICK_ASYNC)) {
+	} else if (!ct_record_known(e->record, CT_KNOWN_ASYNC)) {
 		copies_add(&c->blocking, &a->phases->processes[index], e, size, iteration);
 		c->small_blocking += size <= COPIES_SMALL;
 	}

@@ -43,9 +43,9 @@ static int ioctls_begin(struct ct_analysis *a)
 
 static struct kind *ioctls_kind(struct kinds *kinds, const struct ct_record *r)
 {
-	uint32_t have = ct_record_quick(r, CT_QUICK_HAVE) & (CT_IOCTL_CONTROL | CT_IOCTL_CLASS);
-	uint32_t cmd = ct_record_quick(r, CT_QUICK_CMD), device = ct_record_quick(r, CT_QUICK_DEVICE);
-	uint32_t code = have ? ct_record_quick(r, CT_QUICK_CODE) : 0;
+	uint32_t have = ct_record_known(r, CT_KNOWN_HAVE) & (CT_IOCTL_CONTROL | CT_IOCTL_CLASS);
+	uint32_t cmd = ct_record_known(r, CT_KNOWN_CMD), device = ct_record_known(r, CT_KNOWN_DEVICE);
+	uint32_t code = have ? ct_record_known(r, CT_KNOWN_CODE) : 0;
 	uint64_t key = ct_mix((uint64_t)cmd << 32 | code, device >= CT_DEV_UVM ? device : 0);
 	struct kind *k = ct_keyed_get(kinds, key);
 	bool others = kinds->count >= IOCTL_KINDS;
@@ -78,11 +78,11 @@ static int ioctls_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	k->failed_ns += e->failed ? e->duration : 0;
 	if (e->failed && !k->failed++) {
 		ct_evidence_set(&k->failure, e);
-		k->status = ct_record_quick(e->record, CT_QUICK_STATUS);
+		k->status = ct_record_known(e->record, CT_KNOWN_STATUS);
 	}
 	if (e->duration >= k->longest.ns) {
 		ct_evidence_set(&k->longest, e);
-		k->object = ct_record_quick(e->record, CT_QUICK_OBJECT);
+		k->object = ct_record_known(e->record, CT_KNOWN_OBJECT);
 	}
 	return 0;
 }

@@ -129,7 +129,7 @@ static int growth_event(struct ct_analysis *a, const struct ct_trace_event *e)
 		g->unknown = true;
 		return 0;
 	}
-	size = ct_record_quick(e->record, CT_QUICK_SIZE);
+	size = ct_record_known(e->record, CT_KNOWN_SIZE);
 	block = ct_keyed_put(&g->live, address);
 	if (!block)
 		return -ENOMEM;

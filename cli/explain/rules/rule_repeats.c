@@ -66,7 +66,7 @@ static bool repeats_looks(const struct ct_class *class)
 static bool repeats_breaks(const struct ct_class *class)
 {
 	return ct_class_is(class, CT_IS_LOAD) ||
-	       (ct_class_is(class, CT_IS_ALLOC | CT_IS_FREE) && class->quick[CT_QUICK_STREAM] < 0);
+	       (ct_class_is(class, CT_IS_ALLOC | CT_IS_FREE) && class->known[CT_KNOWN_STREAM] < 0);
 }
 
 static bool repeats_wants(const struct ct_class *class)
@@ -122,14 +122,14 @@ static int repeats_close(struct sequences *sequences, struct current *t, const s
 static uint64_t repeats_hash(uint64_t hash, const struct ct_record *r,
 			     const struct ct_registry *reg)
 {
-	static const enum ct_quick parts[] = {
-		CT_QUICK_GRID_X, CT_QUICK_GRID_Y, CT_QUICK_GRID_Z, CT_QUICK_BLOCK_X,
-		CT_QUICK_BLOCK_Y, CT_QUICK_BLOCK_Z, CT_QUICK_SHARED, CT_QUICK_STREAM,
+	static const enum ct_known parts[] = {
+		CT_KNOWN_GRID_X, CT_KNOWN_GRID_Y, CT_KNOWN_GRID_Z, CT_KNOWN_BLOCK_X,
+		CT_KNOWN_BLOCK_Y, CT_KNOWN_BLOCK_Z, CT_KNOWN_SHARED, CT_KNOWN_STREAM,
 	};
 
 	hash = (hash ^ ct_record_kernel(r, reg)) * 0x100000001b3ull;
 	for (unsigned int i = 0; i < sizeof(parts) / sizeof(*parts); i++)
-		hash = (hash ^ ct_record_quick(r, parts[i])) * 0x100000001b3ull;
+		hash = (hash ^ ct_record_known(r, parts[i])) * 0x100000001b3ull;
 	return hash ^ hash >> 29;
 }
 
@@ -159,7 +159,7 @@ static int repeats_event(struct ct_analysis *a, const struct ct_trace_event *e)
 			t->looking += e->duration;
 		return 0;
 	}
-	if (ct_class_is(e->class, CT_IS_COPY) && ct_record_quick(e->record, CT_QUICK_ASYNC))
+	if (ct_class_is(e->class, CT_IS_COPY) && ct_record_known(e->record, CT_KNOWN_ASYNC))
 		return 0;
 	if (!ct_class_is(e->class, CT_IS_LAUNCH)) {
 		if (scope == CT_SCOPE_STEADY)
@@ -178,8 +178,8 @@ static int repeats_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	}
 	t->looking = 0;
 	t->hash = repeats_hash(t->hash, e->record, a->names->reg);
-	t->wide += ct_record_quick(e->record, CT_QUICK_GRID_X) * ct_record_quick(e->record, CT_QUICK_GRID_Y) *
-		   ct_record_quick(e->record, CT_QUICK_GRID_Z) > GRAPH_NARROW;
+	t->wide += ct_record_known(e->record, CT_KNOWN_GRID_X) * ct_record_known(e->record, CT_KNOWN_GRID_Y) *
+		   ct_record_known(e->record, CT_KNOWN_GRID_Z) > GRAPH_NARROW;
 	t->ns += e->duration;
 	t->last_end = e->end;
 	return 0;

@@ -108,7 +108,7 @@ static void html_place_findings(struct html *h)
 	for (uint32_t i = 0; i < h->records.count && h->sampling.always.count; i++) {
 		const struct ct_html_record *r = &h->records.sorted[i];
 
-		ct_html_sampling_place(&h->sampling, r->op, r->begin, h->tracks.list[r->track].tid, c->order[r->track]);
+		ct_html_sampling_place(&h->sampling, r->op_id, r->begin, h->tracks.list[r->track].tid, c->order[r->track]);
 	}
 }
 

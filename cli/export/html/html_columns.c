@@ -79,8 +79,8 @@ static int columns_classes(struct ct_html_columns *c)
 	X(duration, CT_HTML_VARINT, r->duration)			\
 	X(class, CT_HTML_VARINT, c->class_number[r->class] - 1)		\
 	X(depth, CT_HTML_VARINT, r->depth)				\
-	X(op, CT_HTML_DELTA, r->op)					\
-	X(parent, CT_HTML_VARINT, r->parent ? r->op - r->parent : 0)	\
+	X(op, CT_HTML_DELTA, r->op_id)					\
+	X(parent, CT_HTML_VARINT, r->parent ? r->op_id - r->parent : 0)	\
 	X(flags, CT_HTML_PLAIN, r->flags)				\
 	X(detail, CT_HTML_VARINT, r->detail)
 

@@ -124,7 +124,7 @@ static void fields_field(struct fields *f, const struct ct_class *class, unsigne
 	enum ct_html_coding coding = CT_HTML_PLAIN;
 	struct ct_record r = { .class = class };
 	const char *type = "string";
-	bool have = class->quick[CT_QUICK_HAVE] >= 0;
+	bool have = class->known[CT_KNOWN_HAVE] >= 0;
 
 	switch (class->fields[i].type) {
 	case CT_TYPE_s8: case CT_TYPE_s16: case CT_TYPE_s32: case CT_TYPE_s64:
@@ -177,12 +177,12 @@ static uint64_t fields_escape(struct fields *f, const struct ct_record *r)
 {
 	if (!r->fields || !ct_record_is_ioctl(r))
 		return 0;
-	return fields_word(f, ct_name_ioctl(ct_record_quick(r, CT_QUICK_CMD), ct_record_quick(r, CT_QUICK_DEVICE)));
+	return fields_word(f, ct_name_ioctl(ct_record_known(r, CT_KNOWN_CMD), ct_record_known(r, CT_KNOWN_DEVICE)));
 }
 
 static uint64_t fields_code(struct fields *f, const struct ct_record *r, unsigned int kind)
 {
-	uint32_t have = ct_record_quick(r, CT_QUICK_HAVE), code = ct_record_quick(r, CT_QUICK_CODE);
+	uint32_t have = ct_record_known(r, CT_KNOWN_HAVE), code = ct_record_known(r, CT_KNOWN_CODE);
 
 	if (!r->fields || !ct_record_is_ioctl(r) || !(have & kind))
 		return 0;
@@ -196,7 +196,7 @@ static uint64_t fields_control(struct fields *f, const struct ct_record *r)
 
 static uint64_t fields_rm_class(struct fields *f, const struct ct_record *r)
 {
-	return ct_record_quick(r, CT_QUICK_HAVE) & CT_IOCTL_CONTROL ? 0 : fields_code(f, r, CT_IOCTL_CLASS);
+	return ct_record_known(r, CT_KNOWN_HAVE) & CT_IOCTL_CONTROL ? 0 : fields_code(f, r, CT_IOCTL_CLASS);
 }
 
 static void fields_extra(struct fields *f, const char *name, uint64_t (*text)(struct fields *, const struct ct_record *))
@@ -270,8 +270,8 @@ static uint32_t fields_captured(const struct fields *f, const struct ct_html_rec
 {
 	struct ct_record r = ct_html_record_of(f->columns->records, kept);
 
-	return f->graphs && r.fields && ct_record_has(&r, CT_QUICK_GRAPH_NODE) ?
-	       ct_graphs_captured(f->graphs, kept->parent, ct_record_quick(&r, CT_QUICK_GRAPH_NODE)) : 0;
+	return f->graphs && r.fields && ct_record_has(&r, CT_KNOWN_GRAPH_NODE) ?
+	       ct_graphs_captured(f->graphs, kept->parent, ct_record_known(&r, CT_KNOWN_GRAPH_NODE)) : 0;
 }
 
 static void fields_stacks(struct fields *f, const char *name, uint32_t (*node)(const struct fields *, const struct ct_html_record *))
@@ -330,7 +330,7 @@ int ct_html_fields(struct ct_html_columns *c, const struct ct_engine *e, struct 
 		ct_html_text(out, ",\"symbol\":", class->symbol);
 		ct_html_text(out, ",\"layer\":", ct_layer_word[class->layer]);
 		ct_html_text(out, ",\"category\":", ct_category_word[class->category]);
-		ct_html_text(out, ",\"op\":", ct_op_word[class->op]);
+		ct_html_text(out, ",\"op\":", ct_op_word[class->operation]);
 		ct_html_u64(out, ",\"kept\":", c->class_first[f.class + 1] - c->class_first[f.class]);
 		ct_out_text(out, ",\"fields\":[");
 		fields_class_columns(&f, class);

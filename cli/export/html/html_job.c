@@ -140,7 +140,7 @@ static int job_by_time(const void *a, const void *b, void *arg)
 	return x < y ? -1 : x > y;
 }
 
-static void job_operation(const struct job_page *j, uint32_t index, const char *before, struct ct_out *out)
+static void html_job_operation(const struct job_page *j, uint32_t index, const char *before, struct ct_out *out)
 {
 	const struct ct_operation *o = &j->c->operations[index];
 	const struct ct_part *last = &j->c->parts[o->last];
@@ -216,7 +216,7 @@ static int job_operations(const struct job_page *j, struct ct_out *out)
 	ct_html_u64(out, "],\"operations_left_out\":", count - shown);
 	ct_out_text(out, ",\"operations\":[");
 	for (uint32_t i = 0; i < shown; i++)
-		job_operation(j, list[i], i ? "," : "", out);
+		html_job_operation(j, list[i], i ? "," : "", out);
 	ct_out_text(out, "]");
 	if (count && job_shows(&j->c->operations[longest]))
 		job_step_shown(j, longest, out);
@@ -226,7 +226,7 @@ static int job_operations(const struct job_page *j, struct ct_out *out)
 
 /* ------------------------------------------------------------------ ranks --- */
 
-static void job_rank(const struct job_page *j, unsigned int rank, struct ct_out *out)
+static void html_job_rank(const struct job_page *j, unsigned int rank, struct ct_out *out)
 {
 	const struct ct_job_rank *r = &j->job->ranks[rank];
 	double steps = r->steps > 0 ? r->steps : 1;
@@ -273,7 +273,7 @@ int ct_html_job(const struct ct_explain *x, struct ct_out *out)
 	rc = job_lateness(&j);
 	for (unsigned int i = 0; i < j.ranks && !rc; i++) {
 		ct_out_text(out, i ? ",\n" : "\n");
-		job_rank(&j, i, out);
+		html_job_rank(&j, i, out);
 	}
 	if (!rc)
 		rc = job_operations(&j, out);

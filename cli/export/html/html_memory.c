@@ -12,13 +12,13 @@ struct memory_state {
 	struct ct_html_curve curves[MEMORY_PROCESSES];	/* as the memory analyser has its processes */
 };
 
-static bool memory_wants(const struct ct_class *class)
+static bool html_memory_wants(const struct ct_class *class)
 {
 	return class->layer == CT_LAYER_USER && class->category == CT_CAT_MEMORY;
 }
 
 /* The memory analyser has had the event before. */
-static int memory_event(struct ct_analysis *a, const struct ct_trace_event *e)
+static int html_memory_event(struct ct_analysis *a, const struct ct_trace_event *e)
 {
 	const struct ct_memory *m = ct_analysis_state(a, &ct_memory_analyser);
 	const struct ct_memory_pid *of = ct_keyed_get(&m->pids, e->record->pid);
@@ -30,7 +30,7 @@ static int memory_event(struct ct_analysis *a, const struct ct_trace_event *e)
 				 p->sums[CT_MEMORY_GPU].held);
 }
 
-static void memory_free(struct ct_analysis *a)
+static void html_memory_free(struct ct_analysis *a)
 {
 	for (unsigned int i = 0; i < MEMORY_PROCESSES; i++)
 		ct_html_curve_free(&((struct memory_state *)a->state)->curves[i]);
@@ -40,11 +40,11 @@ static const struct ct_analyser *const needs[] = { &ct_memory_analyser, NULL };
 
 const struct ct_analyser ct_html_memory_analyser = {
 	.on = CT_ON_END,
-	.wants = memory_wants,
+	.wants = html_memory_wants,
 	.needs = needs,
 	.state_size = sizeof(struct memory_state),
-	.event = memory_event,
-	.free = memory_free,
+	.event = html_memory_event,
+	.free = html_memory_free,
 };
 
 /* --------------------------------------------------------------- writing --- */

@@ -64,8 +64,8 @@ static uint32_t records_detail(struct ct_html_records *r, const struct ct_record
 
 	if (!record->fields)
 		return 0;
-	if (ct_record_has(record, CT_QUICK_KERNEL)) {
-		id = ct_record_quick(record, CT_QUICK_KERNEL);
+	if (ct_record_has(record, CT_KNOWN_KERNEL)) {
+		id = ct_record_known(record, CT_KNOWN_KERNEL);
 		text = ct_names_string(r->names, id);
 		if (!text)
 			return 0;
@@ -102,8 +102,8 @@ static int records_keep(struct ct_html_records *r, const struct ct_html_item *it
 	}
 	kept = records_at(r, r->count);
 	*kept = (struct ct_html_record){
-		.begin = item->begin, .duration = item->duration, .op = item->op,
-		.parent = item->op ? item->parent : 0, .result = item->record.result,
+		.begin = item->begin, .duration = item->duration, .op_id = item->op_id,
+		.parent = item->op_id ? item->parent : 0, .result = item->record.result,
 		.track = item->track, .detail = records_detail(r, &item->record), .cpu = item->record.cpu,
 		.stack = item->stack, .class = item->record.class->id, .text_len = item->record.text_len,
 		.depth = item->depth > UINT16_MAX ? UINT16_MAX : item->depth,
@@ -146,7 +146,7 @@ static int records_compare(const void *a, const void *b)
 		return records_length(x) > records_length(y) ? -1 : 1;
 	if (x->depth != y->depth)
 		return (int)x->depth - (int)y->depth;
-	return x->op < y->op ? -1 : x->op > y->op;
+	return x->op_id < y->op_id ? -1 : x->op_id > y->op_id;
 }
 
 static void records_sort(struct ct_html_record *list, uint32_t count)

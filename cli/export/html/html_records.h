@@ -10,7 +10,7 @@
 struct ct_html_record {
 	int64_t  begin;			/* ns since the trace began */
 	uint64_t duration;		/* ns */
-	uint64_t op, parent;		/* op_ids; 0: none */
+	uint64_t op_id, parent;		/* op_ids; 0: none */
 	const uint8_t *fields;		/* a copy; NULL: not known */
 	int64_t  result;
 	uint32_t track, detail;		/* index; string number */

@@ -57,7 +57,7 @@ static int source_span(struct ct_analysis *a, const struct ct_span *span)
 	}
 	item = (struct ct_html_item){
 		.begin = ct_html_moment(a->trace, span->begin), .duration = span->end - span->begin,
-		.op = span->op_id, .parent = span->parent, .track = index, .flags = source_flags(span),
+		.op_id = span->op_id, .parent = span->parent, .track = index, .flags = source_flags(span),
 		.record = *span->record, .stack = span->stack,
 	};
 	if (kind == CT_HTML_GPU)

@@ -22,7 +22,7 @@
 struct ct_html_item {
 	int64_t  begin;		/* ns since the trace began */
 	uint64_t duration;	/* ns; 0: not known */
-	uint64_t op, parent;	/* op_ids; 0: none */
+	uint64_t op_id, parent;	/* op_ids; 0: none */
 	uint32_t track;		/* index */
 	uint32_t depth;		/* calls of its track around it */
 	uint8_t  flags;		/* CT_HTML_* */

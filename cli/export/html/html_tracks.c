@@ -37,7 +37,7 @@ static int tracks_order(struct ct_html_tracks *t, uint64_t key, unsigned int *ne
 	return 0;
 }
 
-static int tracks_add(struct ct_html_tracks *t, const struct ct_record *r, enum ct_html_track_kind kind, uint64_t key)
+static int html_tracks_add(struct ct_html_tracks *t, const struct ct_record *r, enum ct_html_track_kind kind, uint64_t key)
 {
 	struct ct_html_track *track = ct_keyed_put(t, key);
 
@@ -52,8 +52,8 @@ static int tracks_add(struct ct_html_tracks *t, const struct ct_record *r, enum 
 		track->pid = r->pid;
 		track->tid = r->tid;
 		if (kind == CT_HTML_GPU) {
-			track->gpu = ct_record_quick(r, CT_QUICK_GPU);
-			track->gpu_context = ct_record_quick(r, CT_QUICK_CONTEXT);
+			track->gpu = ct_record_known(r, CT_KNOWN_GPU);
+			track->gpu_context = ct_record_known(r, CT_KNOWN_CONTEXT);
 			track->stream = ct_record_gpu_stream(r);
 		}
 		if (tracks_order(t, r->pid, &t->processes, &track->process) ||
@@ -71,7 +71,7 @@ int ct_html_track(struct ct_html_tracks *t, const struct ct_track *of, const str
 	const struct ct_html_track *track = ct_keyed_get(t, key);
 
 	if (!track && make && t->count < CT_HTML_TRACKS_MAX) {
-		*error = tracks_add(t, r, kind, key);
+		*error = html_tracks_add(t, r, kind, key);
 		track = *error ? NULL : ct_keyed_get(t, key);
 	}
 	return track ? track - t->list : -1;

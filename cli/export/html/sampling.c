@@ -34,27 +34,27 @@ void ct_html_sampling_count(struct ct_html_sampling *c, const struct ct_html_ite
 		c->instants++;
 }
 
-static uint64_t sampling_key(uint64_t op, int64_t ts, uint32_t tid)
+static uint64_t sampling_key(uint64_t op_id, int64_t ts, uint32_t tid)
 {
-	return op ? op : ct_mix(ts, tid) | 1ull << 63;
+	return op_id ? op_id : ct_mix(ts, tid) | 1ull << 63;
 }
 
-int ct_html_sampling_always(struct ct_html_sampling *c, uint64_t op, int64_t ts, uint32_t tid)
+int ct_html_sampling_always(struct ct_html_sampling *c, uint64_t op_id, int64_t ts, uint32_t tid)
 {
-	return ct_keyed_put(&c->always, sampling_key(op, ts, tid)) ? 0 : -ENOMEM;
+	return ct_keyed_put(&c->always, sampling_key(op_id, ts, tid)) ? 0 : -ENOMEM;
 }
 
-void ct_html_sampling_place(struct ct_html_sampling *c, uint64_t op, int64_t ts, uint32_t tid, uint32_t track)
+void ct_html_sampling_place(struct ct_html_sampling *c, uint64_t op_id, int64_t ts, uint32_t tid, uint32_t track)
 {
-	struct ct_html_place *place = c->always.count ? ct_keyed_get(&c->always, sampling_key(op, ts, tid)) : NULL;
+	struct ct_html_place *place = c->always.count ? ct_keyed_get(&c->always, sampling_key(op_id, ts, tid)) : NULL;
 
 	if (place)
 		place->track = track + 1;
 }
 
-int ct_html_sampling_track(const struct ct_html_sampling *c, uint64_t op, int64_t ts, uint32_t tid)
+int ct_html_sampling_track(const struct ct_html_sampling *c, uint64_t op_id, int64_t ts, uint32_t tid)
 {
-	const struct ct_html_place *place = ct_keyed_get(&c->always, sampling_key(op, ts, tid));
+	const struct ct_html_place *place = ct_keyed_get(&c->always, sampling_key(op_id, ts, tid));
 
 	return place ? (int)place->track - 1 : -1;
 }
@@ -109,7 +109,7 @@ static bool sampling_keeps(struct ct_html_sampling *c, const struct ct_html_item
 
 	if (item->flags & CT_HTML_UNFINISHED)
 		return true;
-	if (c->always.count && ct_keyed_get(&c->always, sampling_key(item->op, item->begin, item->record.tid)))
+	if (c->always.count && ct_keyed_get(&c->always, sampling_key(item->op_id, item->begin, item->record.tid)))
 		return true;
 	if (item->flags & CT_HTML_INSTANT)
 		return sampling_is_mark(item) ? c->keep_marks : c->keep_instants;

@@ -33,12 +33,12 @@ struct ct_html_sampling {
 
 void ct_html_sampling_count(struct ct_html_sampling *c, const struct ct_html_item *item);
 
-/* A record that is kept in any case; @op 0: the instant of @tid at @ts.  0 or -ENOMEM. */
-int ct_html_sampling_always(struct ct_html_sampling *c, uint64_t op, int64_t ts, uint32_t tid);
+/* A record that is kept in any case; @op_id 0: the instant of @tid at @ts.  0 or -ENOMEM. */
+int ct_html_sampling_always(struct ct_html_sampling *c, uint64_t op_id, int64_t ts, uint32_t tid);
 
 /* Notes on which track (in the order of drawing) a record lies; and what was noted, -1: nothing. */
-void ct_html_sampling_place(struct ct_html_sampling *c, uint64_t op, int64_t ts, uint32_t tid, uint32_t track);
-int ct_html_sampling_track(const struct ct_html_sampling *c, uint64_t op, int64_t ts, uint32_t tid);
+void ct_html_sampling_place(struct ct_html_sampling *c, uint64_t op_id, int64_t ts, uint32_t tid, uint32_t track);
+int ct_html_sampling_track(const struct ct_html_sampling *c, uint64_t op_id, int64_t ts, uint32_t tid);
 
 /* Decides, after the first pass.  0 or -ENOMEM. */
 int ct_html_sampling_decide(struct ct_html_sampling *c, struct ct_html_tracks *tracks);

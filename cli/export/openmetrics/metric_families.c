@@ -166,9 +166,9 @@ static int metrics_memory(struct ct_metrics *c, const struct ct_record *r, bool 
 
 	if (failed || class->category != CT_CAT_MEMORY)
 		return 0;
-	if (class->op == CT_OP_ALLOC && ct_record_has(r, CT_QUICK_SIZE))
-		return metrics_add(c, CT_COUNT_ALLOCATED, "layer", ct_layer_word[class->layer], ct_record_quick(r, CT_QUICK_SIZE));
-	if (class->op == CT_OP_FREE)
+	if (class->operation == CT_OP_ALLOC && ct_record_has(r, CT_KNOWN_SIZE))
+		return metrics_add(c, CT_COUNT_ALLOCATED, "layer", ct_layer_word[class->layer], ct_record_known(r, CT_KNOWN_SIZE));
+	if (class->operation == CT_OP_FREE)
 		return metrics_add(c, CT_COUNT_FREES, "layer", ct_layer_word[class->layer], 1);
 	return 0;
 }
@@ -186,9 +186,9 @@ static int metrics_api(struct ct_metrics *c, const struct ct_record *r, bool fai
 		rc = metrics_add(c, CT_COUNT_LAUNCHES, "kind", ct_class_is(class, CT_IS_GRAPH_LAUNCH) ? "graph" : "kernel", 1);
 	if (!rc && timed && ct_class_is(class, CT_IS_WAIT))
 		rc = metrics_add(c, CT_COUNT_WAITING, NULL, NULL, r->duration);
-	if (!rc && !failed && ct_class_is(class, CT_IS_COPY) && ct_record_has(r, CT_QUICK_SIZE)) {
-		direction = ct_record_has(r, CT_QUICK_DIRECTION) ? ct_name_direction(ct_record_quick(r, CT_QUICK_DIRECTION)) : NULL;
-		rc = metrics_add(c, CT_COUNT_COPIED, "direction", direction ? direction : "unknown", ct_record_quick(r, CT_QUICK_SIZE));
+	if (!rc && !failed && ct_class_is(class, CT_IS_COPY) && ct_record_has(r, CT_KNOWN_SIZE)) {
+		direction = ct_record_has(r, CT_KNOWN_DIRECTION) ? ct_name_direction(ct_record_known(r, CT_KNOWN_DIRECTION)) : NULL;
+		rc = metrics_add(c, CT_COUNT_COPIED, "direction", direction ? direction : "unknown", ct_record_known(r, CT_KNOWN_SIZE));
 	}
 	return rc ? rc : metrics_memory(c, r, failed);
 }
@@ -197,7 +197,7 @@ static int metrics_gpu(struct ct_metrics *c, const struct ct_record *r)
 {
 	const char *kind = ct_class_is(r->class, CT_IS_GPU_KERNEL) ? "kernel" : ct_class_is(r->class, CT_IS_GPU_COPY) ? "copy" :
 			   ct_class_is(r->class, CT_IS_GPU_SET) ? "set" : ct_class_is(r->class, CT_IS_GPU_GRAPH) ? "graph" : NULL;
-	uint64_t gpu = ct_record_quick(r, CT_QUICK_GPU), key;
+	uint64_t gpu = ct_record_known(r, CT_KNOWN_GPU), key;
 	struct ct_metrics_row *row;
 	char number[24];
 	bool made;

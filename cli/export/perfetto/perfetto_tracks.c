@@ -26,7 +26,7 @@ static uint64_t tracks_id(uint32_t id)
 	return (int64_t)(int32_t)id;
 }
 
-static int tracks_add(struct ct_perfetto_tracks *t)
+static int perfetto_tracks_add(struct ct_perfetto_tracks *t)
 {
 	ct_packets_add(t->packets, CT_PACKET_TRACK, &t->track);
 	return ct_packets_error(t->packets);
@@ -83,7 +83,7 @@ int ct_perfetto_process(struct ct_perfetto_tracks *t, uint32_t pid, const char *
 	if (t->trace->simulated)
 		ct_proto_text(&t->part, PROCESS_LABEL, "simulated GPU", 13);
 	ct_proto_message(&t->track, TRACK_PROCESS, &t->part);
-	return tracks_add(t);
+	return perfetto_tracks_add(t);
 }
 
 /* The uuid of a process, which may have no name yet; 0: tracks_error(). */
@@ -113,7 +113,7 @@ static uint64_t tracks_thread(struct ct_perfetto_tracks *t, const struct ct_slic
 	ct_proto_text(&t->part, THREAD_NAME, name, strlen(name));
 	ct_proto_message(&t->track, TRACK_THREAD, &t->part);
 	ct_proto_number(&t->track, TRACK_CHILDREN, CHILDREN_BY_RANK);
-	return tracks_add(t) ? 0 : uuid;
+	return perfetto_tracks_add(t) ? 0 : uuid;
 }
 
 /* The uuid of a track at the top, below which others are; 0: tracks_error(). */
@@ -125,7 +125,7 @@ static uint64_t tracks_top(struct ct_perfetto_tracks *t, unsigned int kind, uint
 	if (!uuid || !made)
 		return uuid;
 	tracks_start(t, uuid, 0, name);
-	return tracks_add(t) ? 0 : uuid;
+	return perfetto_tracks_add(t) ? 0 : uuid;
 }
 
 int ct_perfetto_track(struct ct_perfetto_tracks *t, struct ct_slice_track *track)
@@ -156,7 +156,7 @@ int ct_perfetto_track(struct ct_perfetto_tracks *t, struct ct_slice_track *track
 	track->id = ++t->uuids;
 	tracks_start(t, track->id, parent, name);
 	ct_proto_number(&t->track, TRACK_RANK, CT_SLICE_TRACKS_ALIKE * track->kind + track->number);
-	return tracks_add(t);
+	return perfetto_tracks_add(t);
 }
 
 /* A counter below @parent, with a unit of the schema or with a name for it; 0: tracks_error(). */
@@ -174,7 +174,7 @@ static uint64_t tracks_counter(struct ct_perfetto_tracks *t, unsigned int kind, 
 	else if (*unit_name)
 		ct_proto_text(&t->part, COUNTER_UNIT_NAME, unit_name, strlen(unit_name));
 	ct_proto_message(&t->track, TRACK_COUNTER, &t->part);
-	return tracks_add(t) ? 0 : uuid;
+	return perfetto_tracks_add(t) ? 0 : uuid;
 }
 
 uint64_t ct_perfetto_counter(struct ct_perfetto_tracks *t, enum ct_slice_counter which, uint32_t pid)

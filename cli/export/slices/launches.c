@@ -23,7 +23,7 @@ static int launches_add_process(struct ct_launches *l, uint32_t pid, struct ct_l
 /* A launch was counted: its record of the GPU may say that it ended.  Of a graph's kernels nobody knows the last. */
 static int launches_join(struct ct_launches *l, const struct ct_streams *s, const struct ct_trace_event *e)
 {
-	uint64_t stream = ct_call_stream(e, CT_QUICK_STREAM);
+	uint64_t stream = ct_call_stream(e, CT_KNOWN_STREAM);
 	const struct ct_stream_work *work = ct_keyed_get(&s->open, stream);
 	struct ct_launches_join *join;
 

@@ -27,7 +27,7 @@ static int metrics_give(struct ct_slice_metrics *m, enum ct_slice_metric which, 
 
 int ct_slice_metrics_record(struct ct_slice_metrics *m, const struct ct_record *r, uint64_t ts)
 {
-	uint32_t gpu = ct_record_quick(r, CT_QUICK_GPU);
+	uint32_t gpu = ct_record_known(r, CT_KNOWN_GPU);
 	struct ct_gpu_metrics now;
 	int rc = 0;
 

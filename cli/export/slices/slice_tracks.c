@@ -60,7 +60,7 @@ static void tracks_name(struct ct_slice_track *track)
 		snprintf(name + len, size - len, " (%u)", track->number + 1);
 }
 
-static struct ct_slice_track *tracks_add(struct ct_slice_tracks *tracks, const struct ct_slice_track *like)
+static struct ct_slice_track *slice_tracks_add(struct ct_slice_tracks *tracks, const struct ct_slice_track *like)
 {
 	struct ct_slice_track *track = ct_room(tracks->list, tracks->count, tracks->capacity) ? malloc(sizeof(*track)) : NULL;
 
@@ -108,13 +108,13 @@ struct ct_slice_track *ct_slice_tracks_make(struct ct_slice_tracks *tracks, enum
 	of = ct_keyed_put(&tracks->by_key, tracks_key(kind, on));
 	if (!of)
 		return NULL;
-	track = tracks_add(tracks, &(struct ct_slice_track){
+	track = slice_tracks_add(tracks, &(struct ct_slice_track){
 		.kind = kind,
 		.pid = kind == CT_SLICE_TRACK_INTERRUPTS || kind == CT_SLICE_TRACK_OTHERS ? 0 : r->pid,
 		.tid = kind == CT_SLICE_TRACK_INTERRUPTS ? (uint32_t)r->cpu : kind == CT_SLICE_TRACK_OTHERS ? 0 : r->tid,
 		.stream = kind == CT_SLICE_TRACK_GPU ? ct_record_gpu_stream(r) : 0,
-		.gpu = kind == CT_SLICE_TRACK_GPU ? ct_record_quick(r, CT_QUICK_GPU) : 0,
-		.context = kind == CT_SLICE_TRACK_GPU ? ct_record_quick(r, CT_QUICK_CONTEXT) : 0,
+		.gpu = kind == CT_SLICE_TRACK_GPU ? ct_record_known(r, CT_KNOWN_GPU) : 0,
+		.context = kind == CT_SLICE_TRACK_GPU ? ct_record_known(r, CT_KNOWN_CONTEXT) : 0,
 	});
 	if (track)
 		of->track = track;
@@ -125,7 +125,7 @@ struct ct_slice_track *ct_slice_tracks_make(struct ct_slice_tracks *tracks, enum
 
 struct ct_slice_track *ct_slice_tracks_beside(struct ct_slice_tracks *tracks, struct ct_slice_track *track)
 {
-	track->next = tracks_add(tracks, &(struct ct_slice_track){
+	track->next = slice_tracks_add(tracks, &(struct ct_slice_track){
 		.kind = track->kind, .number = track->number + 1, .pid = track->pid, .tid = track->tid,
 		.stream = track->stream, .gpu = track->gpu, .context = track->context,
 	});

@@ -153,8 +153,8 @@ static int slices_arrow(struct slices *s, const struct ct_trace_event *e, struct
 /* What the GPU did bears the kernel's name; copies, sets and graphs that of report cuda_gpu_trace. */
 static int slices_name_work(struct slices *s, const struct ct_record *r, struct ct_slice *slice)
 {
-	uint32_t id = ct_record_quick(r, CT_QUICK_KERNEL);
-	const char *name = r->fields && ct_record_has(r, CT_QUICK_KERNEL) ? ct_names_string(s->names, id) : NULL;
+	uint32_t id = ct_record_known(r, CT_KNOWN_KERNEL);
+	const char *name = r->fields && ct_record_has(r, CT_KNOWN_KERNEL) ? ct_names_string(s->names, id) : NULL;
 	const char *work = ct_gpu_work_name(r);
 	char buf[256];
 

@@ -216,7 +216,7 @@ static int fields_put(struct ct_fields *f, struct ct_fields_table *t, struct ct_
 	case CT_TYPE_str:
 		id = ct_strings_registry(f->strings, names, number);
 		fields_put_id(value, id);
-		return id && (int)i == r->class->quick[CT_QUICK_KERNEL] ? fields_kernel(f, names, number, id) : 0;
+		return id && (int)i == r->class->known[CT_KNOWN_KERNEL] ? fields_kernel(f, names, number, id) : 0;
 	case CT_TYPE_class:
 		class = ct_registry_class(names->reg, number);
 		if (class)
@@ -239,11 +239,11 @@ static int fields_put(struct ct_fields *f, struct ct_fields_table *t, struct ct_
 
 static void fields_put_ioctl(struct ct_fields *f, const struct ct_record *r, struct ct_value *value)
 {
-	uint32_t have = ct_record_quick(r, CT_QUICK_HAVE);
-	const char *name = ct_name_ioctl(ct_record_quick(r, CT_QUICK_CMD), ct_record_quick(r, CT_QUICK_DEVICE));
+	uint32_t have = ct_record_known(r, CT_KNOWN_HAVE);
+	const char *name = ct_name_ioctl(ct_record_known(r, CT_KNOWN_CMD), ct_record_known(r, CT_KNOWN_DEVICE));
 
 	fields_put_id(&value[0], ct_strings_const(f->strings, name));
-	name = ct_name_code(ct_record_quick(r, CT_QUICK_CODE), have);
+	name = ct_name_code(ct_record_known(r, CT_KNOWN_CODE), have);
 	fields_put_id(&value[1], ct_strings_const(f->strings, name));
 }
 

@@ -22,10 +22,10 @@ int ct_gpu_tables_begin(struct ct_gpu_tables *g, struct ct_db *db)
 	return rc ? rc : ct_insert_begin(&g->graphs, db, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", GRAPH_COLUMNS, false);
 }
 
-static void gpu_quick(struct ct_value *value, const struct ct_record *r, enum ct_quick quick)
+static void gpu_known(struct ct_value *value, const struct ct_record *r, enum ct_known known)
 {
-	if (ct_record_has(r, quick))
-		ct_value_int(value, ct_record_quick(r, quick));
+	if (ct_record_has(r, known))
+		ct_value_int(value, ct_record_known(r, known));
 }
 
 static struct ct_value *gpu_row(struct ct_insert *in, const struct ct_span *span, int64_t start, int64_t end)
@@ -35,9 +35,9 @@ static struct ct_value *gpu_row(struct ct_insert *in, const struct ct_span *span
 
 	ct_value_int(&v[START], start);
 	ct_value_int(&v[END], end);
-	gpu_quick(&v[DEVICE], r, CT_QUICK_GPU);
-	gpu_quick(&v[CONTEXT], r, CT_QUICK_CONTEXT);
-	if (ct_record_has(r, CT_QUICK_STREAM_ID) || ct_record_has(r, CT_QUICK_STREAM))
+	gpu_known(&v[DEVICE], r, CT_KNOWN_GPU);
+	gpu_known(&v[CONTEXT], r, CT_KNOWN_CONTEXT);
+	if (ct_record_has(r, CT_KNOWN_STREAM_ID) || ct_record_has(r, CT_KNOWN_STREAM))
 		ct_value_int(&v[STREAM], ct_record_gpu_stream(r));
 	/* The call that caused it, as CUPTI_ACTIVITY_KIND_RUNTIME has it. */
 	if (span->parent)
@@ -49,18 +49,18 @@ static struct ct_value *gpu_row(struct ct_insert *in, const struct ct_span *span
 static void gpu_kernel(struct ct_value *v, struct ct_strings *strings, struct ct_names *names,
 		       const struct ct_record *r)
 {
-	static const struct { unsigned int column; enum ct_quick quick; } sizes[] = {
-		{ GRID_X, CT_QUICK_GRID_X }, { GRID_Y, CT_QUICK_GRID_Y }, { GRID_Z, CT_QUICK_GRID_Z },
-		{ BLOCK_X, CT_QUICK_BLOCK_X }, { BLOCK_Y, CT_QUICK_BLOCK_Y }, { BLOCK_Z, CT_QUICK_BLOCK_Z },
-		{ DYNAMIC, CT_QUICK_SHARED }, { STATIC, CT_QUICK_SHARED_STATIC }, { REGISTERS, CT_QUICK_REGISTERS },
-		{ GRAPH_NODE, CT_QUICK_GRAPH_NODE },
+	static const struct { unsigned int column; enum ct_known known; } sizes[] = {
+		{ GRID_X, CT_KNOWN_GRID_X }, { GRID_Y, CT_KNOWN_GRID_Y }, { GRID_Z, CT_KNOWN_GRID_Z },
+		{ BLOCK_X, CT_KNOWN_BLOCK_X }, { BLOCK_Y, CT_KNOWN_BLOCK_Y }, { BLOCK_Z, CT_KNOWN_BLOCK_Z },
+		{ DYNAMIC, CT_KNOWN_SHARED }, { STATIC, CT_KNOWN_SHARED_STATIC }, { REGISTERS, CT_KNOWN_REGISTERS },
+		{ GRAPH_NODE, CT_KNOWN_GRAPH_NODE },
 	};
-	uint64_t string = ct_record_quick(r, CT_QUICK_KERNEL);
+	uint64_t string = ct_record_known(r, CT_KNOWN_KERNEL);
 	uint32_t id = ct_strings_registry(strings, names, string);
 	char name[512];
 
 	for (unsigned int i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
-		gpu_quick(&v[sizes[i].column], r, sizes[i].quick);
+		gpu_known(&v[sizes[i].column], r, sizes[i].known);
 	if (!id)
 		return;
 	ct_value_int(&v[DEMANGLED], id);
@@ -77,22 +77,22 @@ int ct_gpu_tables_add(struct ct_gpu_tables *g, struct ct_strings *strings, struc
 
 	if (!(span->flags & CT_SPAN_TIMED))
 		return 0;
-	if (class->category == CT_CAT_KERNEL && class->quick[CT_QUICK_KERNEL] >= 0) {
+	if (class->category == CT_CAT_KERNEL && class->known[CT_KNOWN_KERNEL] >= 0) {
 		gpu_kernel(gpu_row(&g->kernels, span, start, end), strings, names, span->record);
 	} else if (class->id == CT_CLASS_gpu_graph) {
 		v = gpu_row(&g->graphs, span, start, end);
-		gpu_quick(&v[GRAPH_ID], span->record, CT_QUICK_GRAPH);
+		gpu_known(&v[GRAPH_ID], span->record, CT_KNOWN_GRAPH);
 	} else if (ct_gpu_is_transfer(class) && !ct_gpu_is_set(class)) {
 		v = gpu_row(&g->copies, span, start, end);
-		gpu_quick(&v[COPY_BYTES], span->record, CT_QUICK_SIZE);
-		ct_value_int(&v[COPY_KIND], ct_schema_copy_kind(ct_record_quick(span->record, CT_QUICK_DIRECTION)));
-		gpu_quick(&v[COPY_SRC], span->record, CT_QUICK_SRC_KIND);
-		gpu_quick(&v[COPY_DST], span->record, CT_QUICK_DST_KIND);
+		gpu_known(&v[COPY_BYTES], span->record, CT_KNOWN_SIZE);
+		ct_value_int(&v[COPY_KIND], ct_schema_copy_kind(ct_record_known(span->record, CT_KNOWN_DIRECTION)));
+		gpu_known(&v[COPY_SRC], span->record, CT_KNOWN_SRC_KIND);
+		gpu_known(&v[COPY_DST], span->record, CT_KNOWN_DST_KIND);
 	} else if (ct_gpu_is_set(class)) {
 		v = gpu_row(&g->sets, span, start, end);
-		gpu_quick(&v[SET_BYTES], span->record, CT_QUICK_SIZE);
-		gpu_quick(&v[SET_VALUE], span->record, CT_QUICK_VALUE);
-		gpu_quick(&v[SET_KIND], span->record, CT_QUICK_DST_KIND);
+		gpu_known(&v[SET_BYTES], span->record, CT_KNOWN_SIZE);
+		gpu_known(&v[SET_VALUE], span->record, CT_KNOWN_VALUE);
+		gpu_known(&v[SET_KIND], span->record, CT_KNOWN_DST_KIND);
 	}
 	return 0;
 }

@@ -71,8 +71,8 @@ static int records_put(struct ct_records *s, const struct ct_records_class *c, c
 {
 	int64_t code;
 
-	if (ct_record_has(r, CT_QUICK_SIZE))
-		ct_value_int(&v[SIZE], ct_record_quick(r, CT_QUICK_SIZE));
+	if (ct_record_has(r, CT_KNOWN_SIZE))
+		ct_value_int(&v[SIZE], ct_record_known(r, CT_KNOWN_SIZE));
 	if (!ct_record_result(r, &code))
 		return 0;
 	ct_value_int(&v[RESULT], code);
@@ -97,7 +97,7 @@ static int records_range(struct ct_records *s, const struct ct_span *range)
 
 static int records_sample(struct ct_records *s, const struct ct_span *span)
 {
-	uint64_t state = ct_record_quick(span->record, CT_QUICK_STATE);
+	uint64_t state = ct_record_known(span->record, CT_KNOWN_STATE);
 	const char *word = ct_sample_word[state < CT_SAMPLE_STATES ? state : CT_SAMPLE_UNKNOWN];
 	struct ct_value *v = ct_insert_row(&s->samples);
 
@@ -250,7 +250,7 @@ static int records_classes(struct ct_records *s)
 		texts[4] = ct_layer_word[class->layer];
 		texts[5] = ct_category_word[class->category];
 		texts[6] = ct_category_word[c->category];
-		texts[7] = class->op ? ct_op_word[class->op] : NULL;
+		texts[7] = class->operation ? ct_op_word[class->operation] : NULL;
 		texts[10] = c->ioctl ? c->ioctl == 2 ? "kernel" : "program" : NULL;
 		texts[11] = ct_results_word[c->results];
 		texts[12] = !class->fields_count ? NULL : c->fields ? c->fields->name : "CUDATRACE_FIELDS_OTHER";

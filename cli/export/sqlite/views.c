@@ -146,7 +146,7 @@ static int views_launches(struct ct_db *db, const struct ct_fields *f)
 	for (unsigned int i = 0; i < f->count; i++) {
 		const struct ct_fields_table *t = f->tables[i];
 
-		if (t->class->quick[CT_QUICK_KERNEL] < 0)
+		if (t->class->known[CT_KNOWN_KERNEL] < 0)
 			continue;
 		sqlite3_str_appendf(sql, "%sSELECT r.id, c.layer, c.name, r.start, r.end, r.selfTime, r.pid, r.tid, "
 				    GLOBAL_TID("r") " AS globalTid, r.flags", sep);

@@ -83,8 +83,8 @@ static int causes_call(struct ct_causes *c, const struct ct_point *p)
 	*cause = (struct ct_cause){
 		.op_id = p->op_id, .begin = p->ts, .end = r->flags & CT_F_BEGIN ? 0 : r->end,
 		.pid = r->pid, .tid = r->tid, .class = r->class,
-		.stream = ct_record_quick(r, CT_QUICK_STREAM),
-		.has_stream = ct_record_has(r, CT_QUICK_STREAM), .stack = p->stack,
+		.stream = ct_record_known(r, CT_KNOWN_STREAM),
+		.has_stream = ct_record_has(r, CT_KNOWN_STREAM), .stack = p->stack,
 	};
 	call = ct_keyed_put(&c->by_op, p->op_id);
 	if (!call)

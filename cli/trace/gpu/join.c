@@ -128,8 +128,8 @@ static uint64_t join_shape(const struct ct_record *r)
 {
 	uint64_t h = 1;
 
-	for (int q = CT_QUICK_GRID_X; q <= CT_QUICK_BLOCK_Z; q++)
-		h = ct_mix(h, ct_record_quick(r, q));
+	for (int q = CT_KNOWN_GRID_X; q <= CT_KNOWN_BLOCK_Z; q++)
+		h = ct_mix(h, ct_record_known(r, q));
 	return h | 1;
 }
 
@@ -140,21 +140,21 @@ static bool join_work(const struct ct_gpu_join *j, const struct ct_record *r, st
 	bool gpu = class->layer == CT_LAYER_GPU;
 
 	*w = (struct join_work){
-		.stream = ct_record_quick(r, gpu ? CT_QUICK_STREAM_ID : CT_QUICK_STREAM),
-		.has_stream = ct_record_has(r, gpu ? CT_QUICK_STREAM_ID : CT_QUICK_STREAM),
+		.stream = ct_record_known(r, gpu ? CT_KNOWN_STREAM_ID : CT_KNOWN_STREAM),
+		.has_stream = ct_record_has(r, gpu ? CT_KNOWN_STREAM_ID : CT_KNOWN_STREAM),
 	};
 	if (ct_class_is(class, CT_IS_GRAPH_LAUNCH | CT_IS_GPU_GRAPH) ||
-	    (gpu && ct_record_quick(r, CT_QUICK_GRAPH))) {
+	    (gpu && ct_record_known(r, CT_KNOWN_GRAPH))) {
 		w->kind = CT_CAT_GRAPH;
 		return true;
 	}
 	if (ct_class_is(class, CT_IS_KERNEL_LAUNCH | CT_IS_GPU_KERNEL)) {
 		w->kind = CT_CAT_KERNEL;
 		w->kernel = ct_record_kernel(r, j->reg);
-		w->shape = ct_record_has(r, CT_QUICK_GRID_X) ? join_shape(r) : 0;
+		w->shape = ct_record_has(r, CT_KNOWN_GRID_X) ? join_shape(r) : 0;
 		return w->shape;
 	}
-	w->shape = ct_record_quick(r, CT_QUICK_SIZE);
+	w->shape = ct_record_known(r, CT_KNOWN_SIZE);
 	w->kind = ct_class_is(class, CT_IS_SET | CT_IS_GPU_SET) ? CT_CAT_MEMORY : CT_CAT_TRANSFER;
 	return ct_class_is(class, CT_IS_TRANSFER | CT_IS_GPU_COPY | CT_IS_GPU_SET);
 }
@@ -188,7 +188,7 @@ static bool join_ends_capture(const struct ct_record *r)
  */
 static void join_capture(struct join_process *p, const struct ct_record *r)
 {
-	uint64_t stream = ct_record_has(r, CT_QUICK_STREAM) ? ct_record_quick(r, CT_QUICK_STREAM) :
+	uint64_t stream = ct_record_has(r, CT_KNOWN_STREAM) ? ct_record_known(r, CT_KNOWN_STREAM) :
 		r->class->fields_count && r->fields ? ct_record_field(r, 0) : 0;
 
 	if (!strncmp(r->class->name, "cuStreamBeginCapture", 20)) {
@@ -205,7 +205,7 @@ static void join_capture(struct join_process *p, const struct ct_record *r)
 
 static bool join_is_captured(const struct join_process *p, const struct ct_record *r)
 {
-	uint64_t stream = ct_record_quick(r, CT_QUICK_STREAM);
+	uint64_t stream = ct_record_known(r, CT_KNOWN_STREAM);
 
 	for (unsigned int i = 0; i < p->captures_count; i++)
 		if (p->captures[i] == stream)
@@ -330,7 +330,7 @@ static struct join_call *join_oldest(struct join_process *p, const struct join_w
 static uint64_t join_record(struct join_process *p, const struct ct_point *point,
 			    const struct join_work *w)
 {
-	uint32_t number = (uint32_t)ct_record_quick(&point->record, CT_QUICK_CORRELATION);
+	uint32_t number = (uint32_t)ct_record_known(&point->record, CT_KNOWN_CORRELATION);
 	struct join_recent *recent = &p->recent[number & (JOIN_RECENT - 1)];
 	int64_t distance = 0, index;
 	struct join_call *c = NULL;
@@ -381,7 +381,7 @@ int ct_gpu_join_point(struct ct_gpu_join *j, const struct ct_point *point, uint6
 	int rc;
 
 	*launch_op_id = 0;
-	if (class->id == CT_CLASS_gpu_state && ct_record_quick(r, CT_QUICK_STATE) == CT_GPU_STARTED) {
+	if (class->id == CT_CLASS_gpu_state && ct_record_known(r, CT_KNOWN_STATE) == CT_GPU_STARTED) {
 		const struct join_of *of = ct_keyed_get(&j->processes, r->pid);
 
 		if (of)

@@ -11,7 +11,7 @@
 
 int ct_stacks_note(struct ct_stacks *s, const struct ct_record *r, uint64_t who)
 {
-	uint64_t op = ct_record_quick(r, CT_QUICK_CALL);
+	uint64_t op = ct_record_known(r, CT_KNOWN_CALL);
 	struct ct_stack_of *of;
 
 	if (s->calls.count >= STACKS_CALLS)
@@ -19,7 +19,7 @@ int ct_stacks_note(struct ct_stacks *s, const struct ct_record *r, uint64_t who)
 	of = ct_keyed_put_pair(&s->calls, op, who);
 	if (!of)
 		return -ENOMEM;
-	of->node = ct_record_quick(r, CT_QUICK_STACK);
+	of->node = ct_record_known(r, CT_KNOWN_STACK);
 	return 0;
 }
 
