@@ -8,12 +8,15 @@ alloc     frees and allocates 8 GiB of GPU memory in each step, past PyTorch's c
 slow      the same kernels, four times as large matrices in a layer of its own
 more      ten more forward passes
 hang      it does not come to the all-reduce of the last step, and the job is killed
+mismatch  it reduces half as many numbers in the last step, and the job is killed
+kill      it is killed before the last step, and 15 s later the job
 
 Prints how many collectives of each kind the program made, and the time of a step.
 """
 
 import os
 import sys
+import threading
 import time
 
 import torch
@@ -36,6 +39,21 @@ def load(late):
     if late and PROBLEM == "loader":
         time.sleep(0.03)
     return torch.randn(64, 1024)
+
+
+def last(late):
+    if PROBLEM == "kill" and late:
+        os.kill(os.getpid(), 9)
+    if PROBLEM == "mismatch":
+        dist.all_reduce(torch.ones((1 << 20) >> late, device="cuda"))
+    if not late:
+        threading.Timer(15, lambda: os.kill(os.getppid(), 9)).start()
+
+
+def say(*words):
+    """One write: the ranks share a pipe."""
+    sys.stdout.write(" ".join(str(word) for word in words) + "\n")
+    sys.stdout.flush()
 
 
 def main():
@@ -68,6 +86,8 @@ def main():
             time.sleep(15)
             os.kill(os.getppid(), 9)
             os._exit(1)
+        if step == STEPS - 1 and PROBLEM in ("kill", "mismatch"):
+            last(late)
         loss = model(x).square().mean()
         optimiser.zero_grad()
         loss.backward()
@@ -75,8 +95,8 @@ def main():
         loss.item()
     dist.barrier()
     torch.cuda.synchronize()
-    print("rank", rank, "problem", PROBLEM, "steps", STEPS,
-          "ms a step %.2f" % ((time.perf_counter() - begun) / STEPS * 1e3), flush=True)
+    say("rank", rank, "problem", PROBLEM, "steps", STEPS,
+          "ms a step %.2f" % ((time.perf_counter() - begun) / STEPS * 1e3))
     dist.destroy_process_group()
 
 

@@ -80,6 +80,12 @@ def pipeline(size):
     return step, "send count %d of %d bytes" % (MICRO * STEPS * (size - 1), 64 * WIDTH * 4)
 
 
+def say(*words):
+    """One write: the ranks share a pipe."""
+    sys.stdout.write(" ".join(str(word) for word in words) + "\n")
+    sys.stdout.flush()
+
+
 def main():
     local = int(os.environ["LOCAL_RANK"])
     torch.cuda.set_device(local)
@@ -93,8 +99,8 @@ def main():
             time.sleep(0.03)
         step()
     torch.cuda.synchronize()
-    print("rank", rank, FORM, "problem", PROBLEM, "steps", STEPS,
-          "ms a step %.2f" % ((time.perf_counter() - begun) / STEPS * 1e3), made, flush=True)
+    say("rank", rank, FORM, "problem", PROBLEM, "steps", STEPS,
+          "ms a step %.2f" % ((time.perf_counter() - begun) / STEPS * 1e3), made)
     dist.barrier()
     dist.destroy_process_group()
 
