@@ -272,6 +272,9 @@ t_diff()
 	done
 	"$plain" diff --format json "$(trace memory)" "$work/memory" 2>/dev/null | jq -e '.diff_memory[0]."A (bytes)" == 107235' >/dev/null
 	ok $? "diff: memory that is released while it is mapped is still there"
+	is "$("$plain" diff --format json "$(trace memory)" "$work/memory" 2>/dev/null | jq '.diff_memory[] | select(.What == "freed, in all") | ."Calls A"')" \
+		"$("$plain" report --format json memory "$work/memory" 2>/dev/null | jq '.memory_processes[] | select(.Kind == "gpu" and .Process == "first").Frees')" \
+		"diff: what is given back in several calls is freed once"
 
 	# One process of each is compared.
 	"$plain" diff "$(trace processes)" "$(trace train)" 2>/dev/null | grep -A20 '^WALL' | grep 'most work' >"$work/others"

@@ -135,11 +135,13 @@ static void memory_sum_add(struct ct_memory_sum *s, uint64_t size, uint64_t ts)
 	}
 }
 
-static int memory_add(struct ct_memory_process *p, unsigned int kind, uint64_t size, uint64_t ts)
+static int memory_add(struct ct_memory *m, struct ct_memory_process *p, unsigned int kind, uint64_t size, uint64_t ts)
 {
 	memory_sum_add(&p->sums[kind], size, ts);
 	if (kind == CT_MEMORY_HOST)
 		return 0;
+	m->change.allocations++;
+	m->change.bytes += size;
 	memory_sum_add(&p->sums[CT_MEMORY_GPU], size, ts);
 	return memory_note_time(p, ts);
 }
@@ -155,11 +157,13 @@ static int memory_take(struct ct_memory_process *p, unsigned int kind, uint64_t 
 	return memory_note_time(p, ts);
 }
 
-static void memory_count_free(struct ct_memory_process *p, unsigned int kind)
+static void memory_count_free(struct ct_memory *m, struct ct_memory_process *p, unsigned int kind)
 {
 	p->sums[kind].frees++;
-	if (kind != CT_MEMORY_HOST)
-		p->sums[CT_MEMORY_GPU].frees++;
+	if (kind == CT_MEMORY_HOST)
+		return;
+	p->sums[CT_MEMORY_GPU].frees++;
+	m->change.frees++;
 }
 
 /* --------------------------------------------------------- processes --- */
@@ -271,6 +275,7 @@ static int memory_alloc(struct ct_memory *m, const struct ct_trace_event *e, uns
 	p = memory_process(m, e->record->pid);
 	live = p ? ct_keyed_get(&p->live[space], key) : NULL;
 	if (p && !live && p->live[space].count >= LIVE_MAX / m->processes_count) {
+		p->left_out = true;
 		m->left_out++;
 		return 0;
 	}
@@ -282,16 +287,17 @@ static int memory_alloc(struct ct_memory *m, const struct ct_trace_event *e, uns
 	if (live->class && memory_take(p, live->kind, live->bytes, e->end))
 		return -ENOMEM;
 	*live = (struct ct_memory_live){ .key = key, .bytes = size, .ts = e->end, .class = e->class, .kind = kind };
-	return memory_add(p, kind, size, e->end);
+	return memory_add(m, p, kind, size, e->end);
 }
 
-static int memory_gone(struct ct_memory_process *p, unsigned int space, struct ct_memory_live *live, uint64_t ts)
+static int memory_gone(struct ct_memory *m, struct ct_memory_process *p, unsigned int space, struct ct_memory_live *live,
+		       uint64_t ts)
 {
 	unsigned int kind = live->kind;
 	uint64_t size = live->bytes;
 
 	ct_keyed_remove(&p->live[space], live);
-	memory_count_free(p, kind);
+	memory_count_free(m, p, kind);
 	return memory_take(p, kind, size, ts);
 }
 
@@ -310,14 +316,14 @@ static int memory_free_call(struct ct_memory *m, struct ct_memory_process *p,
 	}
 	/* Another thread was given the same address before this call returned. */
 	if (live->ts > e->begin) {
-		memory_count_free(p, live->kind);
+		memory_count_free(m, p, live->kind);
 		return 0;
 	}
 	if (live->mapped) {
 		live->released = true;
 		return 0;
 	}
-	return memory_gone(p, space, live, e->end);
+	return memory_gone(m, p, space, live, e->end);
 }
 
 static int memory_map(struct ct_memory_process *p, const struct ct_trace_event *e)
@@ -340,7 +346,7 @@ static int memory_map(struct ct_memory_process *p, const struct ct_trace_event *
 }
 
 /* A range of whole mappings is unmapped. */
-static int memory_unmap(struct ct_memory_process *p, const struct ct_trace_event *e)
+static int memory_unmap(struct ct_memory *m, struct ct_memory_process *p, const struct ct_trace_event *e)
 {
 	uint64_t at = ct_record_known(e->record, CT_KNOWN_PTR), size, handle;
 	uint64_t left = ct_record_known(e->record, CT_KNOWN_SIZE);
@@ -356,7 +362,7 @@ static int memory_unmap(struct ct_memory_process *p, const struct ct_trace_event
 		if (live && live->mapped) {
 			live->mapped--;
 			if (!live->mapped && live->released)
-				rc = memory_gone(p, CT_MEMORY_HANDLES, live, e->end);
+				rc = memory_gone(m, p, CT_MEMORY_HANDLES, live, e->end);
 		}
 		if (!size || size > left)
 			break;
@@ -372,6 +378,7 @@ static int memory_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	struct ct_memory_process *p;
 	int function;
 
+	m->change = (struct ct_memory_change){ 0 };
 	if (!e->api)
 		return memory_program(a, e);
 	if (e->failed || !e->timed || !e->record->fields)
@@ -389,7 +396,7 @@ static int memory_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	case ACT_MAP:
 		return p ? memory_map(p, e) : 0;
 	case ACT_UNMAP:
-		return p ? memory_unmap(p, e) : 0;
+		return p ? memory_unmap(m, p, e) : 0;
 	}
 	if (p)
 		p->context_gone = e->end;

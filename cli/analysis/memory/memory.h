@@ -77,6 +77,7 @@ struct ct_memory_process {
 	uint32_t pid;
 	uint32_t generation;		/* programs that this pid ran before */
 	bool     ended;			/* another program follows under this pid, or it exited */
+	bool     left_out;		/* it allocated more at once than is kept */
 	uint64_t context_gone;		/* ns: when a context was last destroyed; 0: never */
 	struct ct_memory_sum sums[CT_MEMORY_SUMS];
 	/* Changes of the GPU's memory: bucket i begins at first + (i << shift). */
@@ -90,6 +91,12 @@ struct ct_memory_process {
 	CT_KEYED(struct ct_memory_map) maps;
 };
 
+/* What the last event did to the GPU's memory of its process: for analysers that need this one, at the same event. */
+struct ct_memory_change {
+	unsigned int allocations, frees;
+	uint64_t bytes;			/* allocated */
+};
+
 struct ct_memory_pid {
 	uint64_t pid;
 	unsigned int process;		/* the last one's index + 1; 0: it has none */
@@ -101,6 +108,7 @@ struct ct_memory {
 	unsigned int processes_count;
 	uint64_t unknown_frees;		/* of what was allocated before, or not seen */
 	uint64_t left_out;		/* allocations of more processes, or more at once, than are kept */
+	struct ct_memory_change change;
 	/* Internal */
 	unsigned int room;
 	CT_KEYED(struct ct_memory_pid) pids;

@@ -157,23 +157,17 @@ static int per_launch(struct ct_analysis *a, const struct ct_trace_event *e, int
 }
 
 /* Counts what calls allocate and free on the device. */
-static void per_memory(struct ct_per_iteration *s, const struct ct_trace_event *e, int64_t iteration)
+static void per_memory(struct ct_analysis *a, int64_t iteration)
 {
-	bool alloc = ct_class_is(e->class, CT_IS_ALLOC);
-	uint64_t size;
+	const struct ct_memory *m = ct_analysis_state(a, &ct_memory_analyser);
+	struct ct_per_iteration *s = a->state;
 
-	if (!ct_class_is(e->class, CT_IS_ALLOC | CT_IS_FREE) || e->failed || !ct_record_allocation(e->record) ||
-	    strstr(e->class->name, "Host"))
-		return;
-	size = alloc ? ct_record_known(e->record, CT_KNOWN_SIZE) : 0;
-	for (unsigned int i = 0; i < 2; i++) {
-		struct ct_per_memory *m = i ? &s->memory_steady : &s->memory_run;
+	for (unsigned int i = 0; i < (iteration < 0 ? 1 : 2); i++) {
+		struct ct_per_memory *sum = i ? &s->memory_steady : &s->memory_run;
 
-		if (i && iteration < 0)
-			break;
-		m->allocs += alloc;
-		m->frees += !alloc;
-		m->bytes += size;
+		sum->allocs += m->change.allocations;
+		sum->frees += m->change.frees;
+		sum->bytes += m->change.bytes;
 	}
 }
 
@@ -216,7 +210,8 @@ static int per_call(struct ct_analysis *a, const struct ct_trace_event *e, int64
 	if (iteration >= 0 && per_counts_as_wall(s, e))
 		s->calls[iteration] += ns;
 	rc = per_launch(a, e, iteration, ns);
-	per_memory(s, e, iteration);
+	if (ct_class_is(e->class, CT_IS_CUDA) && e->class->category == CT_CAT_MEMORY)
+		per_memory(a, iteration);
 	return rc ? rc : per_line(a, e, iteration);
 }
 

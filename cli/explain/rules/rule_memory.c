@@ -2,9 +2,8 @@
 /* Rules on memory: allocations in the steady state, and device memory that only grows. */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/keyed.h"
+#include "analysis/memory/memory.h"
 #include "explain/rules/rule_common.h"
 #include "view/term.h"
 
@@ -58,26 +57,20 @@ void ct_rule_allocations(struct ct_explain *x, const struct ct_rule *rule)
 
 #define GROWTH_PARTS	8	/* of the steady state, at whose ends memory is compared */
 #define GROWTH_LEAST	(1ull << 20)
-#define GROWTH_LIVE	(1u << 20)	/* blocks that are kept */
-
-struct growth_block {
-	uint64_t address, bytes;
-};
 
 struct growth {
-	CT_KEYED(struct growth_block) live;
 	uint64_t bytes;			/* of device memory, now */
 	uint64_t at[GROWTH_PARTS + 1];
 	bool     known[GROWTH_PARTS + 1];
 	uint64_t allocs, frees;		/* in the steady state */
 	struct ct_evidence largest;
 	uint64_t largest_bytes;
-	bool unknown;			/* more blocks than are kept */
+	bool unknown;			/* it held more than is kept */
 };
 
 static bool growth_wants(const struct ct_class *class)
 {
-	return ct_class_is(class, CT_IS_ALLOC | CT_IS_FREE) && !strstr(class->name, "Host");
+	return ct_class_is(class, CT_IS_CUDA) && class->category == CT_CAT_MEMORY;
 }
 
 static int growth_begin(struct ct_analysis *a)
@@ -102,42 +95,22 @@ static void growth_note(struct growth *g, const struct ct_process_phases *p, uin
 static int growth_event(struct ct_analysis *a, const struct ct_trace_event *e)
 {
 	const struct ct_process_phases *p = ct_phases_process(a->phases, e->track->pid, e->begin);
-	struct growth_block *block;
-	uint64_t address, size;
+	const struct ct_memory *m = ct_analysis_state(a, &ct_memory_analyser);
+	const struct ct_memory_process *held = ct_memory_now(m, e->track->pid);
 	struct growth *g;
-	int64_t iteration;
-	bool steady;
 
-	if (!p || e->failed)
+	if (!p || !held)
 		return 0;
 	g = &(*(struct growth **)a->state)[p - a->phases->processes];
 	growth_note(g, p, e->begin);
-	address = ct_record_allocation(e->record);
-	steady = ct_scope_of(p, e->begin, &iteration) == CT_SCOPE_STEADY;
-	if (!address)
+	g->bytes = held->sums[CT_MEMORY_GPU].held;
+	g->unknown |= held->left_out;
+	if (ct_scope_of(p, e->begin, NULL) != CT_SCOPE_STEADY)
 		return 0;
-	if (ct_class_is(e->class, CT_IS_FREE)) {
-		block = ct_keyed_get(&g->live, address);
-		if (!block)
-			return 0;
-		g->bytes -= block->bytes;
-		g->frees += steady;
-		ct_keyed_remove(&g->live, block);
-		return 0;
-	}
-	if (g->live.count >= GROWTH_LIVE) {
-		g->unknown = true;
-		return 0;
-	}
-	size = ct_record_known(e->record, CT_KNOWN_SIZE);
-	block = ct_keyed_put(&g->live, address);
-	if (!block)
-		return -ENOMEM;
-	g->bytes += size - block->bytes;	/* the same address again: its free was not seen */
-	block->bytes = size;
-	g->allocs += steady;
-	if (steady && size >= g->largest_bytes) {
-		g->largest_bytes = size;
+	g->allocs += m->change.allocations;
+	g->frees += m->change.frees;
+	if (m->change.allocations && m->change.bytes >= g->largest_bytes) {
+		g->largest_bytes = m->change.bytes;
 		ct_evidence_set(&g->largest, e);
 	}
 	return 0;
@@ -152,14 +125,13 @@ static int growth_end(struct ct_analysis *a)
 
 static void growth_free(struct ct_analysis *a)
 {
-	struct growth *all = *(struct growth **)a->state;
-
-	for (unsigned int i = 0; all && i < a->phases->processes_count; i++)
-		ct_keyed_free(&all[i].live);
-	free(all);
+	free(*(struct growth **)a->state);
 }
 
+static const struct ct_analyser *const growth_needs[] = { &ct_memory_analyser, NULL };
+
 const struct ct_analyser ct_growth_analyser = {
+	.needs = growth_needs,
 	.on = CT_ON_END | CT_ON_INSTANT,
 	.wants = growth_wants,
 	.phases = true,
@@ -185,8 +157,7 @@ void ct_rule_growth(struct ct_explain *x, const struct ct_rule *rule)
 	for (unsigned int i = 2; i <= GROWTH_PARTS; i++)
 		steps += g->known[i] && g->at[i] > g->at[i - 1];
 	if (g->unknown)
-		ct_explain_unseen(x, "it held more than %s blocks of device memory at a time; whether that grows is not known.",
-				  ct_term_count(n, GROWTH_LIVE));
+		ct_explain_unseen(x, "it held more blocks of device memory at a time than are kept; whether that grows is not known.");
 	if (g->unknown || last < first || last - first < GROWTH_LEAST || steps < GROWTH_PARTS - 2 ||
 	    100.0 * (last - first) / (first ? first : 1) < rule->threshold)
 		return;
