@@ -133,7 +133,7 @@ static int calls_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	struct ct_function_sum *sum;
 	int rc;
 
-	if (e->class->category == CT_CAT_SWITCH) {
+	if (ct_class_is(e->class, CT_IS_SWITCH)) {
 		c->switches += e->kind == CT_ON_END;
 		c->off_cpu += e->duration;
 		return 0;

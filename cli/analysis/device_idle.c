@@ -55,13 +55,8 @@ static void idle_ends(struct ct_idle_process *p, const struct ct_process_phases 
 		enum ct_stage stage = ct_phases_stage(phases, p->since);
 
 		p->total += now - p->since;
-		p->periods++;
 		if (stage < CT_STAGE_COUNT)
 			p->begun[stage]++;
-		if (now - p->since > p->longest) {
-			p->longest = now - p->since;
-			p->longest_at = p->since;
-		}
 		idle_divide(p, phases, p->since, now);
 	}
 	p->since = 0;
@@ -100,7 +95,7 @@ static struct ct_idle_process *idle_process(const struct ct_analysis *a, const s
 static void idle_measure(struct ct_idle *idle, struct ct_idle_process *p, const struct ct_process_phases *phases)
 {
 	p->measured = idle->measured = true;
-	p->total = p->periods = p->longest = p->longest_at = 0;
+	p->total = 0;
 	p->since = p->started;
 	memset(p->stages, 0, sizeof(p->stages));
 	memset(p->begun, 0, sizeof(p->begun));

@@ -21,9 +21,7 @@ struct ct_idle_process {
 	/* ns in the launches that ended these times: until one returned, it may not have begun. */
 	uint64_t submitting_ns[CT_STAGE_COUNT];
 	uint64_t *iterations;			/* ns, as the phases have them */
-	uint64_t periods;			/* how many times it was idle */
 	uint64_t begun[CT_STAGE_COUNT];		/* ... by the stage in which that began */
-	uint64_t longest, longest_at;		/* ns; when the longest began */
 	bool     measured;			/* by records of the GPU, from the begin of their recording on */
 	/* Internal. */
 	const struct ct_report_filter *filter;

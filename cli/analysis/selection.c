@@ -115,7 +115,7 @@ static int selection_call(struct selection_state *s, const struct ct_point *p)
 		ct_keyed_remove(&s->calls, call);
 		return passes;
 	}
-	passes = (!s->selection->no_queries || r->class->category != CT_CAT_QUERY) &&
+	passes = (!s->selection->no_queries || !ct_class_is(r->class, CT_IS_QUERY)) &&
 		 ct_filter_pass(&s->filter, r->class, r->pid, selection_tid(p),
 				p->phase == 'B' ? p->ts : p->begin, r);
 	if (p->phase != 'B' || !keeps)

@@ -273,14 +273,12 @@ static int device_copy_packet(struct ct_device *dev, struct ct_device_ring *r, u
 	return 1;
 }
 
-static void device_skip_overwritten(struct ct_device *dev, struct ct_device_ring *r)
+static void device_skip_overwritten(struct ct_device_ring *r)
 {
 	uint64_t oldest = __atomic_load_n(&r->status->oldest, __ATOMIC_RELAXED);
 
-	if (r->pos < oldest) {
-		r->skipped += (oldest - r->pos) / dev->session.subbuf_size;
+	if (r->pos < oldest)
 		r->pos = oldest;
-	}
 }
 
 /* Packets of one CPU.  Returns how many were copied, or an error. */
@@ -295,7 +293,7 @@ static int device_drain_ring(struct ct_device *dev, int dirfd, uint32_t cpu, boo
 	for (;;) {
 		/* Before the records: the writer's release pairs with this. */
 		limit = __atomic_load_n(&r->status->committed, __ATOMIC_ACQUIRE);
-		device_skip_overwritten(dev, r);
+		device_skip_overwritten(r);
 		if (limit <= r->pos || (limit - r->pos < size && !last))
 			return n;
 		if (!device_copy_packet(dev, r, limit - r->pos, copy))
@@ -322,7 +320,7 @@ static int device_snapshot_ring(struct ct_device *dev, int dirfd, uint32_t cpu, 
 	int ret, n = 0;
 
 	for (;;) {
-		device_skip_overwritten(dev, r);
+		device_skip_overwritten(r);
 		if (limit <= r->pos)
 			return n;
 		if (!device_copy_packet(dev, r, limit - r->pos, copy))

@@ -20,7 +20,6 @@ struct ct_device_ring {
 	struct ct_cpu_consumer *consumer;
 	const uint8_t *data;
 	uint64_t pos;			/* next packet to copy */
-	uint64_t skipped;		/* packets overwritten before they were copied */
 	int fd;				/* k-CPU, -1 until there is a packet */
 };
 

@@ -101,7 +101,7 @@ static int facts_event(struct ct_analysis *a, const struct ct_trace_event *e)
 		return 0;
 	if (ct_class_is(e->class, CT_IS_ALLOC | CT_IS_FREE) && !e->failed)
 		ct_scope_union(p, scope, e, &facts->processes[p - a->phases->processes].scopes[scope].memory);
-	if (e->class->layer == CT_LAYER_USER && e->class->category == CT_CAT_MODULE)
+	if (ct_class_is(e->class, CT_IS_CODE))
 		ct_scope_union(p, scope, e, &facts->processes[p - a->phases->processes].scopes[scope].modules);
 	fact->timed++;
 	fact->failed_ns += e->failed ? e->duration : 0;

@@ -40,7 +40,7 @@ static bool group_counts(struct ct_grouping *g, const struct ct_span *span, cons
 			return false;
 		return true;
 	case CT_OF_DRIVER:
-		return class->layer == CT_LAYER_KERNEL && class->call && class->category != CT_CAT_SWITCH;
+		return ct_class_is(class, CT_IS_DRIVER);
 	default:
 		return true;
 	}

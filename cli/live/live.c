@@ -194,7 +194,7 @@ void ct_live_record(struct ct_live *live, const struct ct_record *r, FILE *out)
 		ct_processes_record(&live->processes, r);
 	} else if ((r->flags & CT_F_BEGIN) || r->class->category == CT_CAT_TRACER) {
 		return;
-	} else if (r->class->category == CT_CAT_SWITCH && r->duration < STALL_NS) {
+	} else if (ct_class_is(r->class, CT_IS_SWITCH) && r->duration < STALL_NS) {
 		return;	/* the scheduler's daily work */
 	}
 	live_add_details(live, &t, r);

@@ -126,10 +126,7 @@ int ct_programs_record(struct ct_programs *p, const struct ct_record *r)
 		one->now_copied += ct_record_known(r, CT_KNOWN_SIZE);
 		return 0;
 	}
-	/* Of the host. */
-	if (strstr(r->class->name, "Host"))
-		return 0;
-	return programs_memory(p, one, r);
+	return ct_class_is(r->class, CT_IS_HOST) ? 0 : programs_memory(p, one, r);
 }
 
 void ct_programs_whole(struct ct_programs *p)

@@ -365,7 +365,7 @@ static int top_record(void *arg, const struct ct_registry *reg, const struct ct_
 	if (ct_processes_record(&top->processes, r) || ct_stuck_record(&top->stuck, r) ||
 	    ct_programs_record(&top->programs, r))
 		return -ENOMEM;
-	if (!r->class->call || (r->flags & CT_F_BEGIN) || r->class->category == CT_CAT_SWITCH ||
+	if (!r->class->call || (r->flags & CT_F_BEGIN) || ct_class_is(r->class, CT_IS_SWITCH) ||
 	    (old && top->options->only_new))
 		return 0;
 	call.timed = !(r->flags & (CT_F_INSTANT | CT_F_ABANDONED));

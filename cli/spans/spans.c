@@ -33,7 +33,7 @@ static void spans_learn(const struct ct_spans *s, const struct ct_class *class, 
 		.kernel = class->layer != CT_LAYER_USER,
 		.api = ct_class_is(class, CT_IS_API),
 		.ioctl = ct_class_is(class, CT_IS_IOCTL),
-		.no_frame = class->category == CT_CAT_SWITCH || class->layer == CT_LAYER_GPU,
+		.no_frame = ct_class_is(class, CT_IS_SWITCH) || class->layer == CT_LAYER_GPU,
 		.events = wants & CT_WANTS_EVENTS,
 		.spans = wants & CT_WANTS_SPANS,
 	};
@@ -63,7 +63,7 @@ static struct ct_span spans_make(const struct ct_trace_event *e)
 	return (struct ct_span){
 		.kind = e->class->layer == CT_LAYER_GPU ? CT_SPAN_GPU :
 			e->kind == CT_ON_INSTANT ? CT_SPAN_INSTANT :
-			e->class->category == CT_CAT_SWITCH ? CT_SPAN_SWITCH : CT_SPAN_CALL,
+			ct_class_is(e->class, CT_IS_SWITCH) ? CT_SPAN_SWITCH : CT_SPAN_CALL,
 		.flags = (track->nested[e->category] ? CT_SPAN_NESTED : 0) |
 			 (track->ioctls[e->kernel] ? CT_SPAN_INNER_IOCTL : 0),
 		.class = e->class, .record = e->record, .track = track, .cause = p->cause,

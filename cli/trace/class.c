@@ -183,6 +183,8 @@ static uint32_t class_is_call(const struct ct_class *class)
 		return 0;
 	if (class->category == CT_CAT_RUNTIME)
 		return CT_IS_API;
+	if (class->category == CT_CAT_QUERY)
+		return CT_IS_API | CT_IS_QUERY | (strncmp(class->name, "nccl", 4) ? CT_IS_CUDA : CT_IS_NCCL);
 	if (class->category == CT_CAT_COLLECTIVE)
 		return CT_IS_API | CT_IS_NCCL | class_is_named(class->name) |
 		       (class->known[CT_KNOWN_NUMBER] >= 0 ? CT_IS_COLLECTIVE :
@@ -195,12 +197,12 @@ static uint32_t class_is_call(const struct ct_class *class)
 	case CT_CAT_CONTEXT:
 		return CT_IS_API | CT_IS_CUDA | (class->operation == CT_OP_CREATE ? CT_IS_CONTEXT : 0);
 	case CT_CAT_MODULE:
-		return CT_IS_API | CT_IS_CUDA | (class->operation == CT_OP_LOAD ? CT_IS_LOAD : 0);
+		return CT_IS_API | CT_IS_CUDA | CT_IS_CODE | (class->operation == CT_OP_LOAD ? CT_IS_LOAD : 0);
 	case CT_CAT_TRANSFER:
 		return CT_IS_API | CT_IS_CUDA |
 		       (class->operation == CT_OP_COPY ? CT_IS_COPY : class->operation == CT_OP_SET ? CT_IS_SET : 0);
 	case CT_CAT_MEMORY:
-		return CT_IS_API | CT_IS_CUDA |
+		return CT_IS_API | CT_IS_CUDA | CT_IS_MEMORY | (strstr(class->name, "Host") ? CT_IS_HOST : 0) |
 		       (class->operation == CT_OP_ALLOC ? CT_IS_ALLOC : class->operation == CT_OP_FREE ? CT_IS_FREE : 0);
 	case CT_CAT_SYNC:
 		return CT_IS_API | CT_IS_CUDA | CT_IS_WAIT;
@@ -236,6 +238,8 @@ static uint32_t class_is(const struct ct_class *class)
 		what |= CT_IS_SWITCH;
 	if (class->layer == CT_LAYER_USER)
 		return what | class_is_call(class);
+	if (class->layer == CT_LAYER_KERNEL && class->category != CT_CAT_SWITCH)
+		what |= CT_IS_DRIVER;
 	return class->layer == CT_LAYER_GPU ? what | class_is_gpu(class) : what;
 }
 

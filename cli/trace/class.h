@@ -68,7 +68,7 @@ struct ct_class_field {
 
 /*
  * What a class is: bits of ct_class.what, decided once, when the class is made.  No bit but those
- * of the GPU, CT_IS_SWITCH and CT_IS_IOCTL is set of a class that is no call of the program.
+ * of the GPU, CT_IS_SWITCH, CT_IS_DRIVER and CT_IS_IOCTL is set of a class that is no call of the program.
  */
 enum ct_what {
 	CT_IS_API		= 1 << 0,	/* a call of libcuda, libcudart or libnccl */
@@ -81,7 +81,7 @@ enum ct_what {
 	CT_IS_WAIT		= 1 << 7,	/* a synchronisation of libcuda */
 	CT_IS_ALLOC		= 1 << 8,	/* of memory, of any kind */
 	CT_IS_FREE		= 1 << 9,
-	CT_IS_SWITCH		= 1 << 10,	/* a thread is off its CPU */
+	CT_IS_SWITCH		= 1 << 10,	/* a thread is off its CPU, or woken */
 	/* Work that the GPU did. */
 	CT_IS_GPU_KERNEL	= 1 << 11,
 	CT_IS_GPU_COPY		= 1 << 12,
@@ -98,6 +98,12 @@ enum ct_what {
 	/* Of the program, and of libcuda. */
 	CT_IS_CONTEXT		= 1 << 22,	/* makes a context */
 	CT_IS_LOAD		= 1 << 23,	/* loads code */
+	CT_IS_CODE		= 1 << 24,	/* loads code, or looks for something in it */
+	CT_IS_MEMORY		= 1 << 25,	/* allocates, frees, maps ... */
+	CT_IS_HOST		= 1 << 26,	/* of these, memory of the host */
+	/* Of the program, of any library. */
+	CT_IS_QUERY		= 1 << 27,	/* a getter of a few ns */
+	CT_IS_DRIVER		= 1 << 28,	/* a function of the kernel driver */
 };
 
 #define CT_IS_LAUNCH	(CT_IS_KERNEL_LAUNCH | CT_IS_GRAPH_LAUNCH)

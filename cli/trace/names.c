@@ -46,7 +46,7 @@ enum ct_results_kind ct_results_of(const struct ct_class *class)
 		return CT_RESULTS_ERRNO;
 	if (class->category == CT_CAT_RUNTIME)
 		return CT_RESULTS_CUDART;
-	if (class->category == CT_CAT_COLLECTIVE || !strncmp(class->name, "nccl", 4))
+	if (ct_class_is(class, CT_IS_NCCL))
 		return CT_RESULTS_NCCL;
 	return class->id < CT_CLASS_DYNAMIC ? CT_RESULTS_NONE : CT_RESULTS_CUDA;
 }

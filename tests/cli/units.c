@@ -286,6 +286,29 @@ static bool known(const char *fields, enum ct_known field)
 	return is;
 }
 
+/* What a class of the program with this category and name is. */
+static uint32_t what(unsigned int category, unsigned int operation, const char *name)
+{
+	const char *why;
+	struct ct_class *class = ct_class_new(0x4000, CT_LAYER_USER, category, operation, "ptr:x64,", name, name, &why);
+	uint32_t bits = class ? class->what : 0;
+
+	free(class);
+	return bits;
+}
+
+static void classes(void)
+{
+	ok(what(CT_CAT_QUERY, CT_OP_NONE, "ncclCommCount") == (CT_IS_API | CT_IS_NCCL | CT_IS_QUERY) &&
+	   what(CT_CAT_QUERY, CT_OP_NONE, "cuCtxGetDevice") == (CT_IS_API | CT_IS_CUDA | CT_IS_QUERY),
+	   "a getter is of the library that has it");
+	ok(what(CT_CAT_MEMORY, CT_OP_ALLOC, "cuMemHostAlloc") == (CT_IS_API | CT_IS_CUDA | CT_IS_MEMORY | CT_IS_HOST | CT_IS_ALLOC) &&
+	   what(CT_CAT_MEMORY, CT_OP_FREE, "cuMemFree") == (CT_IS_API | CT_IS_CUDA | CT_IS_MEMORY | CT_IS_FREE) &&
+	   what(CT_CAT_MEMORY, CT_OP_NONE, "cuMemMap") == (CT_IS_API | CT_IS_CUDA | CT_IS_MEMORY), "calls on memory, and whose");
+	ok(what(CT_CAT_MODULE, CT_OP_LOOKUP, "cuModuleGetFunction") == (CT_IS_API | CT_IS_CUDA | CT_IS_CODE) &&
+	   what(CT_CAT_MODULE, CT_OP_LOAD, "cuModuleLoad") == (CT_IS_API | CT_IS_CUDA | CT_IS_CODE | CT_IS_LOAD), "calls on code");
+}
+
 static void layouts(void)
 {
 	ok(layout("-") && layout("") && layout("a:u64,") && layout("a:u32,b:u32,") &&
@@ -749,6 +772,7 @@ int main(void)
 	output();
 	registry();
 	layouts();
+	classes();
 	probes();
 	return tap_done();
 }

@@ -157,7 +157,7 @@ static int switches_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	struct switches *s = a->state;
 	struct switch_thread *t;
 
-	if (e->class->category != CT_CAT_SWITCH) {
+	if (!ct_class_is(e->class, CT_IS_SWITCH)) {
 		struct switch_owner *owner;
 
 		/* Tracks appear in the order of their indices: once for each is enough. */

@@ -52,9 +52,8 @@ static const struct {
 static bool memory_wants(const struct ct_class *class)
 {
 	return class->id == CT_CLASS_process || class->id == CT_CLASS_exit ||
-	       class->category == CT_CAT_SWITCH ||
-	       (class->layer == CT_LAYER_USER &&
-		(class->category == CT_CAT_MEMORY || class->category == CT_CAT_CONTEXT));
+	       ct_class_is(class, CT_IS_SWITCH | CT_IS_MEMORY) ||
+	       (class->layer == CT_LAYER_USER && class->category == CT_CAT_CONTEXT);
 }
 
 /* The index of a function, or -1. */

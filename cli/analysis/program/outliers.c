@@ -152,7 +152,7 @@ static void outliers_gap(const struct ct_analysis *a, const struct ct_process_ph
 	uint32_t kernel = o->inner_kernel;
 
 	o->inner_kernel = 0;
-	if (e->category == CT_CAT_QUERY)
+	if (ct_class_is(e->class, CT_IS_QUERY))
 		return;
 	if (ct_class_is(e->class, CT_IS_KERNEL_LAUNCH) && ct_record_has(e->record, CT_KNOWN_KERNEL))
 		kernel = ct_record_kernel(e->record, a->names->reg);

@@ -26,7 +26,7 @@ static inline bool ct_life_exit(const struct ct_trace_event *e)
 /* A thread leaves the CPU for the last time. */
 static inline bool ct_life_dead(const struct ct_trace_event *e)
 {
-	return e->class->category == CT_CAT_SWITCH && e->kind == CT_ON_INSTANT &&
+	return ct_class_is(e->class, CT_IS_SWITCH) && e->kind == CT_ON_INSTANT &&
 	       ct_record_known(e->record, CT_KNOWN_STATE) & CT_TASK_DEAD;
 }
 

@@ -117,7 +117,7 @@ static int sync_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	const struct ct_process_phases *p = ct_phases_process(a->phases, e->track->pid, e->begin);
 	struct sync_pending *pending = p ? &s->pending[p - a->phases->processes] : NULL;
 
-	if (e->category == CT_CAT_SYNC)
+	if (ct_class_is(e->class, CT_IS_WAIT))
 		return e->kind == CT_ON_BEGIN ? 0 : sync_returned(a, e, p, pending);
 	if (!pending || !pending->stat || e->kind == CT_ON_END || e->begin < pending->end)
 		return 0;

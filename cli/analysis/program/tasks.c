@@ -118,7 +118,7 @@ static void tasks_count(struct ct_task_thread *t, struct ct_task_process *p,
 {
 	bool launch = ct_class_is(e->class, CT_IS_LAUNCH);
 
-	if (e->class->category == CT_CAT_SWITCH) {
+	if (ct_class_is(e->class, CT_IS_SWITCH)) {
 		t->switches += e->kind == CT_ON_END;
 		t->off_cpu += e->kind == CT_ON_END ? e->duration : 0;
 		return;
@@ -136,7 +136,7 @@ static void tasks_count(struct ct_task_thread *t, struct ct_task_process *p,
 	/* A call's depth is known also where the ends of calls before it were overwritten. */
 	if (!e->point->depth)
 		t->in_calls += e->duration;
-	if (e->class->category == CT_CAT_SYNC &&
+	if (ct_class_is(e->class, CT_IS_WAIT) &&
 	    (!e->point->depth || !e->track->nested[CT_CAT_SYNC]))
 		t->waiting += e->duration;
 }
@@ -149,7 +149,7 @@ static int tasks_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	int rc = 0;
 
 	/* A thread that left the CPU may not have come back. */
-	if (e->kind == CT_ON_BEGIN && e->class->category != CT_CAT_SWITCH)
+	if (e->kind == CT_ON_BEGIN && !ct_class_is(e->class, CT_IS_SWITCH))
 		return 0;
 	if (!e->track->tid || e->class->category == CT_CAT_TRACER ||
 	    (e->point && e->point->stream && e->point->stream->kind == CT_STREAM_STATE))

@@ -23,7 +23,7 @@
 
 static bool job_wants(const struct ct_class *class)
 {
-	return ct_class_is(class, CT_IS_CUDA) && (class->category == CT_CAT_MEMORY || class->category == CT_CAT_MODULE);
+	return ct_class_is(class, CT_IS_MEMORY | CT_IS_CODE);
 }
 
 /* Calls that allocate, free or load code: what the driver does inside them is theirs. */
@@ -39,7 +39,7 @@ static int job_span(struct ct_analysis *a, const struct ct_span *s)
 	calls = ct_keyed_put(&job->calls, p - a->phases->processes);
 	if (!calls)
 		return -ENOMEM;
-	*(s->class->category == CT_CAT_MEMORY ? &calls->memory : &calls->modules) += s->duration;
+	*(ct_class_is(s->class, CT_IS_MEMORY) ? &calls->memory : &calls->modules) += s->duration;
 	return 0;
 }
 
@@ -307,7 +307,7 @@ struct job_last {
 static unsigned int job_last_wants(void *arg, const struct ct_class *class)
 {
 	(void)arg;
-	return ct_class_is(class, CT_IS_API) && class->category != CT_CAT_QUERY ? CT_WANTS_SPANS : 0;
+	return ct_class_is(class, CT_IS_API) && !ct_class_is(class, CT_IS_QUERY) ? CT_WANTS_SPANS : 0;
 }
 
 /* What has not returned counts most; else the last call of the thread that makes the iterations. */

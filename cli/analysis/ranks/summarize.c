@@ -33,7 +33,7 @@ struct summarize_lasts {
 
 static bool last_wants(const struct ct_class *class)
 {
-	return ct_class_is(class, CT_IS_API) && class->category != CT_CAT_QUERY;
+	return ct_class_is(class, CT_IS_API) && !ct_class_is(class, CT_IS_QUERY);
 }
 
 static int last_span(struct ct_analysis *a, const struct ct_span *s)

@@ -127,7 +127,7 @@ static int costs_memory(struct ct_stack_costs *s, const struct ct_span *span, ui
 	uint64_t address = span->record->fields ? ct_record_allocation(span->record) : 0;
 	struct costs_block *block;
 
-	if (!address || span->flags & CT_SPAN_FAILED || strstr(span->class->name, "Host"))
+	if (!address || span->flags & CT_SPAN_FAILED || ct_class_is(span->class, CT_IS_HOST))
 		return 0;
 	block = ct_keyed_get_pair(&s->held, address, span->pid);
 	if (ct_class_is(span->class, CT_IS_FREE)) {
@@ -157,7 +157,7 @@ static void costs_times(const struct ct_span *span, struct ct_stack_cost *cost)
 		cost->of[CT_COST_COPY] = span->duration;
 	if (ct_class_is(span->class, CT_IS_ALLOC | CT_IS_FREE))
 		cost->of[CT_COST_MEMORY] = span->duration;
-	if (span->class->category == CT_CAT_MODULE)
+	if (ct_class_is(span->class, CT_IS_CODE))
 		cost->of[CT_COST_LOAD] = span->duration;
 	if (span->class->category == CT_CAT_INIT || span->class->category == CT_CAT_CONTEXT)
 		cost->of[CT_COST_INIT] = span->duration;

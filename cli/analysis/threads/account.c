@@ -60,7 +60,7 @@ static unsigned int account_of(const struct ct_track *track, bool off)
 
 unsigned int ct_account_after(const struct ct_trace_event *e, bool *off)
 {
-	bool switched = e->class->category == CT_CAT_SWITCH;
+	bool switched = ct_class_is(e->class, CT_IS_SWITCH);
 
 	/* Who calls something is on the CPU, also where the record of that was lost; who is woken waits for one. */
 	if (!switched || e->kind != CT_ON_INSTANT)

@@ -73,13 +73,6 @@ static struct at_call at_call_of(const struct ct_span *s)
 	};
 }
 
-static bool at_says_nothing(const struct ct_span *s)
-{
-	return s->kind == CT_SPAN_RANGE ||
-	       (s->kind == CT_SPAN_INSTANT && (s->class->category == CT_CAT_SWITCH || s->class->category == CT_CAT_TRACER ||
-					       s->class->category == CT_CAT_PROCESS));
-}
-
 static bool at_is_before(const struct ct_span *s, const struct at_call *call)
 {
 	return s->begin != call->begin ? s->begin < call->begin : s->op_id && s->op_id < call->op_id;
@@ -96,7 +89,7 @@ static int at_span(struct ct_analysis *a, const struct ct_span *s)
 		return -ENOMEM;
 	if (s->kind != CT_SPAN_RANGE && !unfinished)
 		t->later |= s->end > at;
-	if (at_says_nothing(s))
+	if (s->kind == CT_SPAN_RANGE || ct_call_says_nothing(s))
 		return 0;
 	if (!begun) {
 		t->later = true;
@@ -123,7 +116,7 @@ static int at_describe(struct ct_analysis *a, struct at_call *call)
 {
 	char detail[CT_DETAIL_MAX];
 
-	if (!call->class || call->class->category == CT_CAT_SWITCH || !*ct_call_detail(detail, a->names, &call->record))
+	if (!call->class || ct_class_is(call->class, CT_IS_SWITCH) || !*ct_call_detail(detail, a->names, &call->record))
 		return 0;
 	call->detail = strdup(detail);
 	return call->detail ? 0 : -ENOMEM;

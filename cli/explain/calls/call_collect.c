@@ -62,7 +62,7 @@ static enum ct_call_place collect_place_of_class(const struct ct_class *class)
 static enum ct_call_place collect_place(const struct ct_call_tree *t, const struct collect_at *at,
 					const struct ct_class *class, bool kernel)
 {
-	if (class->category == CT_CAT_SWITCH) {
+	if (ct_class_is(class, CT_IS_SWITCH)) {
 		/* A call whose begin was lost is not among the frames. */
 		bool sync = t->target.class->category == CT_CAT_SYNC;
 
@@ -136,7 +136,7 @@ static void collect_switch(const struct ct_analysis *a, const struct ct_span *s,
 /* Adds a span's node with what its record says; of a call without an end what it said at its entry. */
 static int collect_add(struct ct_analysis *a, struct ct_call_tree *t, const struct ct_span *s, struct ct_call_node *n)
 {
-	bool unfinished = s->flags & CT_SPAN_UNFINISHED, is_switch = s->class->category == CT_CAT_SWITCH;
+	bool unfinished = s->flags & CT_SPAN_UNFINISHED, is_switch = ct_class_is(s->class, CT_IS_SWITCH);
 	const struct ct_record *r = unfinished && s->entry ? s->entry : s->record;
 	char detail[CT_DETAIL_MAX];
 	int rc;
@@ -287,7 +287,7 @@ static int collect_unfinished(struct ct_analysis *a, struct ct_call_tree *t, con
 /* A call was seen, by its begin or by its end. */
 static int collect_seen(struct ct_call_tree *t, const struct ct_class *class, const struct collect_at *at, uint64_t ns)
 {
-	bool kernel = class->layer != CT_LAYER_USER && class->category != CT_CAT_SWITCH && !at->interrupt;
+	bool kernel = class->layer != CT_LAYER_USER && !ct_class_is(class, CT_IS_SWITCH) && !at->interrupt;
 	struct ct_call_inner *in;
 
 	t->kernel_calls |= kernel;
@@ -351,13 +351,6 @@ static int collect_root(struct ct_analysis *a, struct ct_call_tree *t, const str
 	return collect_ended(a, t, s, &at);
 }
 
-static bool collect_says_nothing(const struct ct_span *s)
-{
-	/* Wake-ups and facts about the trace say nothing here that is not said elsewhere. */
-	return s->kind == CT_SPAN_INSTANT && (s->class->category == CT_CAT_SWITCH || s->class->category == CT_CAT_TRACER ||
-					      s->class->category == CT_CAT_PROCESS);
-}
-
 static int collect_tree(struct ct_analysis *a, struct ct_call_tree *t, const struct ct_span *s)
 {
 	bool own = s->track->key == t->target.key;
@@ -383,7 +376,7 @@ static int collect_tree(struct ct_analysis *a, struct ct_call_tree *t, const str
 		collect_cpu(t, s->record);
 		collect_cpu(t, s->entry);
 		t->until = s->end > t->until ? s->end : t->until;
-		if (collect_says_nothing(s))
+		if (ct_call_says_nothing(s))
 			return 0;
 		rc = s->flags & CT_SPAN_UNFINISHED ? collect_unfinished(a, t, s, at.within) : collect_ended(a, t, s, &at);
 		t->newest = s->begin;

@@ -149,7 +149,7 @@ char *ct_call_detail(char buf[CT_DETAIL_MAX], struct ct_names *names, const stru
 
 const char *ct_call_layer(const struct ct_class *class, bool interrupt, bool deferred)
 {
-	if (class->category == CT_CAT_SWITCH)
+	if (ct_class_is(class, CT_IS_SWITCH))
 		return "off cpu";
 	if (interrupt)
 		return "irq";
@@ -166,5 +166,5 @@ const char *ct_call_layer(const struct ct_class *class, bool interrupt, bool def
 
 const char *ct_call_name(const struct ct_class *class)
 {
-	return class->category == CT_CAT_SWITCH ? "off the CPU" : class->name;
+	return ct_class_is(class, CT_IS_SWITCH) ? "off the CPU" : class->name;
 }

@@ -3,6 +3,7 @@
 #ifndef CT_CLI_CALL_DETAIL_H
 #define CT_CLI_CALL_DETAIL_H
 
+#include "spans/spans.h"
 #include "trace/names.h"
 
 #define CT_DETAIL_MAX	320
@@ -19,6 +20,13 @@ char *ct_call_detail(char buf[CT_DETAIL_MAX], struct ct_names *names, const stru
  * numbers without a name in hexadecimal.
  */
 char *ct_call_ioctl_name(char buf[CT_DETAIL_MAX], const struct ct_record *r);
+
+/* Wake-ups and facts about the trace say nothing of a call that is not said elsewhere. */
+static inline bool ct_call_says_nothing(const struct ct_span *s)
+{
+	return s->kind == CT_SPAN_INSTANT && (ct_class_is(s->class, CT_IS_SWITCH) || s->class->category == CT_CAT_TRACER ||
+					      s->class->category == CT_CAT_PROCESS);
+}
 
 /* A word for people: "libcuda", "syscall", "kernel", "irq" ... */
 const char *ct_call_layer(const struct ct_class *class, bool interrupt, bool deferred);

@@ -131,7 +131,7 @@ static void print_flags(const struct ct_call_node *n, char *buf, size_t size)
 		 n->failed ? n->result ? n->result : "failed" : "",
 		 n->abandoned ? " (it was left: how long it took is not known)" :
 		 !n->returned && !n->instant ? " (its end is not in the trace)" : "",
-		 n->begin_lost && n->class->category != CT_CAT_SWITCH ? " (its begin was lost)" : "");
+		 n->begin_lost && !ct_class_is(n->class, CT_IS_SWITCH) ? " (its begin was lost)" : "");
 }
 
 static void print_node(const struct print_tree *p, uint32_t index)
@@ -153,7 +153,7 @@ static void print_node(const struct print_tree *p, uint32_t index)
 	fprintf(p->out, TREE_FORMAT, (int)p->start, start, ns, self,
 		ct_call_layer(n->class, n->interrupt, n->deferred), (int)indent, "");
 	/* That it failed comes before what says less: a line may be cut at its end. */
-	if (n->class->category == CT_CAT_SWITCH)
+	if (ct_class_is(n->class, CT_IS_SWITCH))
 		snprintf(text, sizeof(text), "%s%s", n->detail ? n->detail : ct_call_name(n->class), flags);
 	else if (n->ioctl && n->detail)
 		snprintf(text, sizeof(text), "%.128s  %.*s%s%s", ct_call_name(n->class),

@@ -210,7 +210,7 @@ static int per_call(struct ct_analysis *a, const struct ct_trace_event *e, int64
 	if (iteration >= 0 && per_counts_as_wall(s, e))
 		s->calls[iteration] += ns;
 	rc = per_launch(a, e, iteration, ns);
-	if (ct_class_is(e->class, CT_IS_CUDA) && e->class->category == CT_CAT_MEMORY)
+	if (ct_class_is(e->class, CT_IS_MEMORY))
 		per_memory(a, iteration);
 	return rc ? rc : per_line(a, e, iteration);
 }
@@ -296,7 +296,7 @@ static int per_event(struct ct_analysis *a, const struct ct_trace_event *e)
 		s->first = e->begin;
 	if (e->end > s->last)
 		s->last = e->end;
-	if (!e->class->call || e->class->category == CT_CAT_SWITCH)
+	if (!e->class->call || ct_class_is(e->class, CT_IS_SWITCH))
 		return 0;
 	iteration = per_iteration_of(s, e->begin);
 	if (e->api)

@@ -38,13 +38,13 @@ struct collection {
 
 static bool copies_pins(const struct ct_class *class)
 {
-	return class->category == CT_CAT_MEMORY && class->known[CT_KNOWN_PTR] >= 0 &&
-	       (strstr(class->name, "Host") || strstr(class->name, "Managed"));
+	return ct_class_is(class, CT_IS_MEMORY) && class->known[CT_KNOWN_PTR] >= 0 &&
+	       (ct_class_is(class, CT_IS_HOST) || strstr(class->name, "Managed"));
 }
 
 static bool copies_wants(const struct ct_class *class)
 {
-	return ct_class_is(class, CT_IS_COPY) || (ct_class_is(class, CT_IS_CUDA) && copies_pins(class));
+	return ct_class_is(class, CT_IS_COPY) || copies_pins(class);
 }
 
 static int copies_begin(struct ct_analysis *a)

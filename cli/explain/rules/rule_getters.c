@@ -24,7 +24,7 @@ struct collection {
 
 static bool getters_wants(const struct ct_class *class)
 {
-	return class->category == CT_CAT_QUERY && class->layer == CT_LAYER_USER;
+	return ct_class_is(class, CT_IS_QUERY);
 }
 
 static int getters_begin(struct ct_analysis *a)

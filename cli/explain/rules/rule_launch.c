@@ -127,7 +127,7 @@ void ct_rule_application(struct ct_explain *x, const struct ct_rule *rule)
 	char time[64], who[48], states[256], pause[64], pauses[96] = "";
 
 	for (unsigned int i = 0; i < facts->count; i++)
-		if (facts->list[i].class->category == CT_CAT_QUERY && !facts->list[i].timed)
+		if (ct_class_is(facts->list[i].class, CT_IS_QUERY) && !facts->list[i].timed)
 			getters += facts->list[i].count;
 	/* While the GPU has work, it does not matter what the host does. */
 	if (!x->thread || launch_gpu_busy(x) || ct_rule_share(x, CT_SCOPE_STEADY, app) < rule->threshold)

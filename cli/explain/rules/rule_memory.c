@@ -70,7 +70,7 @@ struct growth {
 
 static bool growth_wants(const struct ct_class *class)
 {
-	return ct_class_is(class, CT_IS_CUDA) && class->category == CT_CAT_MEMORY;
+	return ct_class_is(class, CT_IS_MEMORY);
 }
 
 static int growth_begin(struct ct_analysis *a)

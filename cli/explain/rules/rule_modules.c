@@ -14,7 +14,7 @@ static void modules_collect(const struct ct_scope_facts *facts, struct loads *l)
 	for (unsigned int i = 0; i < facts->count; i++) {
 		const struct ct_fact *f = &facts->list[i];
 
-		if (f->class->layer != CT_LAYER_USER || f->class->category != CT_CAT_MODULE)
+		if (!ct_class_is(f->class, CT_IS_CODE))
 			continue;
 		l->count += f->count;
 		l->loaded += ct_class_is(f->class, CT_IS_LOAD) ? f->count : 0;

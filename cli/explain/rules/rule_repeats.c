@@ -59,7 +59,7 @@ struct collection {
 /* Looks up a kernel, and may load it; that is no time of the application. */
 static bool repeats_looks(const struct ct_class *class)
 {
-	return ct_class_is(class, CT_IS_CUDA) && class->category == CT_CAT_MODULE && !ct_class_is(class, CT_IS_LOAD);
+	return ct_class_is(class, CT_IS_CODE) && !ct_class_is(class, CT_IS_LOAD);
 }
 
 /* Can't be in a graph: loads code, or allocates or frees out of the order of a stream. */

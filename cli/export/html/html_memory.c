@@ -14,7 +14,7 @@ struct memory_state {
 
 static bool html_memory_wants(const struct ct_class *class)
 {
-	return class->layer == CT_LAYER_USER && class->category == CT_CAT_MEMORY;
+	return ct_class_is(class, CT_IS_MEMORY);
 }
 
 /* The memory analyser has had the event before. */

@@ -15,7 +15,7 @@ enum ct_html_track_kind ct_html_track_kind_of(const struct ct_class *class, cons
 		return CT_HTML_INTERRUPT;
 	if (class->layer == CT_LAYER_GPU)
 		return CT_HTML_GPU;
-	if (class->category == CT_CAT_SWITCH)
+	if (ct_class_is(class, CT_IS_SWITCH))
 		return CT_HTML_SWITCH;
 	if (class->category == CT_CAT_IOCTL || class->id == CT_CLASS_ioctl)
 		return CT_HTML_IOCTL;

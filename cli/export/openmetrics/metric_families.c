@@ -244,12 +244,12 @@ int ct_metrics_record(struct ct_metrics *c, const struct ct_record *r)
 	rc = metrics_add(c, CT_COUNT_RECORDS, NULL, NULL, 1);
 	if (rc)
 		return rc;
-	if (class->layer == CT_LAYER_KERNEL && class->category != CT_CAT_SWITCH) {
+	if (class->layer == CT_LAYER_KERNEL && !ct_class_is(class, CT_IS_SWITCH)) {
 		rc = metrics_xid(c, r);
 		if (!rc && class->category == CT_CAT_INTERRUPT)
 			rc = metrics_add(c, CT_COUNT_INTERRUPTS, "function", class->name, 1);
 	}
-	if (rc || !class->call || class->category == CT_CAT_SWITCH)
+	if (rc || !class->call || ct_class_is(class, CT_IS_SWITCH))
 		return rc;
 	if (class->layer == CT_LAYER_GPU)
 		return metrics_gpu(c, r);
