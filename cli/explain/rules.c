@@ -27,7 +27,7 @@ const struct ct_rule ct_rules[] = {
 	{ "gpu-idle", "idle times of the GPU between its work, and what the host did meanwhile", 5, SHARE,
 	  "Only where the GPU was recorded (record --gpu). A gap is from the end of all work of a GPU to the begin of the "
 	  "next.",
-	  &ct_gpu_idle_analyser, ct_rule_gpu_idle, CT_CAUSE_HOST, LINES(APP) | LINES(TIME) },
+	  &ct_gpu_idle_analyser, ct_rule_gpu_idle, CT_CAUSE_HOST, LINES(IDLE) },
 	{ "gpu-kernels", "the kernels that a busy GPU works on", 90, "% of the steady state in which the GPU works",
 	  "Only where the GPU was recorded. A GPU that hardly ever waits is what limits.",
 	  &ct_gpu_kernels_analyser, ct_rule_gpu_kernels, CT_CAUSE_OWN, LINES(GPU) },

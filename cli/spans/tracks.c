@@ -65,6 +65,14 @@ struct ct_frame *ct_track_pop(struct ct_track *track)
 	return frame;
 }
 
+const struct ct_frame *ct_track_call(const struct ct_track *track)
+{
+	for (unsigned int i = 0; i < track->depth; i++)
+		if (ct_class_is(track->frames[i].class, CT_IS_API))
+			return &track->frames[i];
+	return NULL;
+}
+
 void ct_tracks_free(struct ct_tracks *tracks)
 {
 	for (size_t i = 0; i < tracks->count; i++) {

@@ -71,6 +71,9 @@ int ct_track_push(struct ct_track *track, const struct ct_frame *frame);
 
 /* Closes the innermost open call; the frame stays readable until the next push. */
 struct ct_frame *ct_track_pop(struct ct_track *track);
+
+/* The outermost call of the program that its thread is in; NULL: it is in none. */
+const struct ct_frame *ct_track_call(const struct ct_track *track);
 void ct_tracks_free(struct ct_tracks *tracks);
 
 #endif

@@ -222,6 +222,8 @@ static unsigned int table_rank(const struct ct_printer *p, const struct ct_table
 	/* Which process it is, is no detail where there are two. */
 	if (pid && (p->whole || t->several_processes))
 		return 0;
+	if (c->drop_order & CT_COLUMN_DETAIL(0))
+		return RANK_MOST + (c->drop_order & ~CT_COLUMN_DETAIL(0));
 	/* Names tell the rows apart: they go after all figures. */
 	return table_is_text(t, column) ? c->drop_order : RANK_MOST + c->drop_order;
 }

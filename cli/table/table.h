@@ -44,6 +44,8 @@ enum ct_cell_type {
 };
 
 #define CT_COLUMN_NOTED	UINT32_MAX	/* a drop order: tables for people have it in a note instead */
+/* A drop order of a text that only adds to others: it goes when a figure of this order would. */
+#define CT_COLUMN_DETAIL(order)	(1u << 31 | (order))
 
 struct ct_column {
 	const char *name;	/* in csv, tsv and json: with its unit, as nsys calls it */

@@ -757,6 +757,51 @@ t_stacks_idle()
 		"a line that calls nothing has some by samples, and by them alone"
 }
 
+# threads_lines WEIGHT TRACE: the shares in % of work() and of take(), of what has a line of a thread.
+threads_lines()
+{
+	"$cudatrace" export --weight "$1" "$2" 2>/dev/null | awk '{ n = $NF; all += /\(no stack\)|<module>/ && !/;(work|take) / ? 0 : n }
+		/;take / { take += n } /;work / { work += n } END { print int(100 * work / (all ? all : 1)), int(100 * take / (all ? all : 1)) }'
+}
+
+# A thread that waits for another one of its process costs nothing while that one does something.
+t_stacks_threads()
+{
+	local python version how try weight work_ns take_ns n
+	read -r python version < <(stacks_pythons)
+	[ -n "$python" ] || { skip "lines of threads that hand on work" "no python3 with ctypes"; return; }
+	for how in queue condition pool join poll socket event; do
+		# A busy machine may leave the recorder too few samples.
+		for try in 1 2 4; do
+			CUDATRACE_CUPTI=$PWD/build/tests/sim/cupti/libcupti.so.13 CUDASIM_IOCTLS=0 "$cudatrace" record -q -f --no-module --stacks --sample=1000 --gpu \
+				-o "$work/threads-$how" -- "$python" tests/record/stacks_threads.py "$PWD/build/tests/sim/libcuda.so.1" $how $((60 * try)) 2>"$work/threads.err" || break
+			"$cudatrace" explain --format json "$work/threads-$how" >"$work/threads.json" 2>/dev/null
+			"$cudatrace" report lines --format json "$work/threads-$how" >"$work/threads.lines" 2>/dev/null
+			[ "$(jq '[.. | objects | .Samples? // 0] | max' "$work/threads.lines")" -ge 100 ] && break
+		done
+		for weight in idle app; do
+			read -r work_ns take_ns < <(threads_lines $weight "$work/threads-$how")
+			case $how in
+			socket | event) [ "${take_ns:-0}" -gt 50 ] && [ "$work_ns" = 0 ] ;;
+			*) [ "${work_ns:-0}" -gt 50 ] && [ "$take_ns" -lt 25 ] ;;
+			esac
+			ok $? "threads that hand on work ($how), $weight: ${work_ns:-0} % where it is done, ${take_ns:-0} % where it is waited for" || cat "$work/threads.err"
+		done
+		for weight in gpu-idle application; do
+			case $how in
+			socket) stacks_found $weight "$work/threads.json" | grep -q '^[0-9]* % [^,]*(take) waiting for a socket' ;;
+			event) stacks_found $weight "$work/threads.json" | grep -q '^[0-9]* % [^,]*(take) .*waiting for a lock or another thread' ;;
+			*) stacks_found $weight "$work/threads.json" | grep -q '^[0-9]* % [^,]*(work) sleeping' ;;
+			esac
+			ok $? "... explain names it first of $weight" || stacks_found $weight "$work/threads.json"
+		done
+	done
+	for n in 80 100 160; do
+		COLUMNS=$n "$cudatrace" report lines "$work/threads-queue" 2>/dev/null | grep -q '^ *time .* app .* GPU idle .* line  *function'
+		ok $? "with $n columns lines have the idle time of the GPU"
+	done
+}
+
 # The plugin built with sanitizers, which see each byte that it reads of the interpreter and of the stack.
 t_stacks_sanitized()
 {

@@ -458,6 +458,7 @@ const struct ct_analyser ct_gpu_idle_analyser = {
 	.on = CT_ON_BEGIN | CT_ON_END | CT_ON_INSTANT,
 	.phases = true,
 	.unfiltered = true,
+	.samples = true,	/* which change what a process with several launching threads does */
 	.gpu = true,
 	.needs = needs,
 	.state_size = sizeof(struct ct_gpu_idle),

@@ -482,6 +482,7 @@ const struct ct_analyser ct_report_gaps = {
 	.summary = "when the GPU was idle and why; without its records: times without a launch or copy",
 	.on = CT_ON_BEGIN | CT_ON_END | CT_ON_INSTANT | CT_ON_UNRETURNED,
 	.phases = true,
+	.samples = true,	/* as in gpu/idle_causes.c */
 	.needs = needs,
 	.state_size = sizeof(struct gaps_state),
 	.begin = gaps_begin,

@@ -5,11 +5,24 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analysis/threads/driving.h"
 #include "base/grow.h"
 
 #define COSTS_HELD	(1u << 20)	/* blocks of memory that are kept; with more nothing is said of them */
-#define COSTS_NO_PART	UINT64_MAX
 #define COSTS_GAP	1000000000ull	/* ns: for more than that a sample does not stand */
+
+/* Between calls: what counts for a line once it is known what the other threads did. */
+struct costs_sample {
+	uint64_t at;			/* ns; 0: there is none */
+	uint64_t part;
+	uint32_t node;
+	struct ct_stack_cost cost;
+};
+
+struct costs_process {
+	uint64_t pid;
+	uint64_t last;			/* ns: the end of the last call of its threads that give the GPU work */
+};
 
 struct costs_track {
 	uint64_t last;			/* ns: the end of its last call */
@@ -17,11 +30,16 @@ struct costs_track {
 	uint64_t pending;		/* ns of the application before calls that have no stack */
 	bool launches, stacked;		/* it gave work; it had a stack */
 	bool named;			/* it had a sample with a stack */
+	const struct ct_track *track;
+	struct costs_sample sample;	/* the last one */
+	/* Those since its last call, once it is known what the other threads did. */
+	ct_stack_sums since;
 };
 
 /* Of a part: how its time of the application is divided. */
 struct costs_part {
-	uint64_t part, app, samples;
+	uint64_t part, app;
+	uint64_t samples;		/* CT_COST_WAITED, too */
 };
 
 struct costs_block {
@@ -90,27 +108,18 @@ static bool costs_wants(const struct ct_class *class)
 	       ct_class_is(class, CT_IS_API | CT_IS_GPU_KERNEL | CT_IS_GPU_COPY | CT_IS_GPU_SET | CT_IS_GPU_GRAPH);
 }
 
-/* Where a span counts; COSTS_NO_PART: nowhere. */
+/* Where a span counts; CT_STACK_NO_PART: nowhere. */
 static uint64_t costs_part(const struct ct_analysis *a, const struct ct_span *span)
 {
-	const struct ct_process_phases *p;
-	enum ct_stage stage;
-
 	if (a->analyser == &ct_stack_processes_analyser)
 		return span->pid;
-	if (!a->analyser->phases)
-		return 0;
-	p = ct_phases_process(a->phases, span->pid, span->begin);
-	stage = p ? ct_phases_stage(p, span->begin) : CT_STAGE_COUNT;
-	if (stage == CT_STAGE_COUNT || stage == CT_STAGE_TEARDOWN)
-		return COSTS_NO_PART;
-	return CT_STACK_PART(p - a->phases->processes, ct_stage_is_main(stage));
+	return a->analyser->phases ? ct_stack_part(a, span->pid, span->begin) : 0;
 }
 
-static int costs_put(struct ct_stack_costs *s, uint32_t node, uint64_t part, const struct ct_stack_cost *cost, uint64_t from,
+static int costs_put(ct_stack_sums *sums, uint32_t node, uint64_t part, const struct ct_stack_cost *cost, uint64_t from,
 		     uint64_t to)
 {
-	struct ct_stack_sum *sum = ct_keyed_put_pair(&s->sums, node, part);
+	struct ct_stack_sum *sum = ct_keyed_put_pair(sums, node, part);
 
 	if (!sum)
 		return -ENOMEM;
@@ -163,42 +172,93 @@ static void costs_times(const struct ct_span *span, struct ct_stack_cost *cost)
 		cost->of[CT_COST_INIT] = span->duration;
 }
 
-static bool costs_in_call(const struct ct_track *track)
-{
-	for (unsigned int i = 0; i < track->depth; i++)
-		if (ct_class_is(track->frames[i].class, CT_IS_API))
-			return true;
-	return false;
-}
-
 static struct costs_track *costs_track(struct ct_stack_costs *s, unsigned int index)
 {
 	return ct_room_at(s->tracks, index, s->tracks_count) ? &s->tracks[index] : NULL;
 }
 
+static int costs_count(struct ct_stack_costs *s, const struct costs_sample *sample)
+{
+	if (sample->part == CT_STACK_NO_PART || costs_nothing(&sample->cost))
+		return 0;
+	return costs_put(&s->sums, sample->node, sample->part, &sample->cost, sample->at, sample->at);
+}
+
+/* What the other threads did at the last sample of a thread is known. */
+static int costs_decide(const struct ct_analysis *a, struct costs_track *track)
+{
+	const struct ct_driving *driving = ct_analysis_state(a, &ct_driving_analyser);
+	struct costs_sample *sample = &track->sample;
+	uint64_t at = sample->at;
+	uint32_t instead;
+
+	sample->at = 0;
+	if (!at || sample->part == CT_STACK_NO_PART)
+		return 0;
+	if (!ct_driving_waited(driving, track->track, at, &instead))
+		return costs_put(&track->since, sample->node, sample->part, &sample->cost, at, at);
+	sample->cost = (struct ct_stack_cost){ .of[CT_COST_WAITED] = sample->cost.of[CT_COST_DIVIDES] };
+	return costs_put(&track->since, 0, sample->part, &sample->cost, at, at);
+}
+
+/* The thread makes another call: until then it did what its samples say. */
+static int costs_since(struct ct_stack_costs *s, struct costs_track *track)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < track->since.count && !rc; i++) {
+		const struct ct_stack_sum *sum = &track->since.list[i];
+
+		rc = costs_put(&s->sums, sum->node, sum->part, &sum->cost, sum->from, sum->to);
+	}
+	ct_keyed_free(&track->since);
+	return rc;
+}
+
+/*
+ * The last samples of a thread.  That which made the last call of its process goes on with what the process does; the others only
+ * wait for it to end.
+ */
+static int costs_last(const struct ct_analysis *a, struct costs_track *track)
+{
+	struct ct_stack_costs *s = a->state;
+	const struct costs_process *p;
+	int rc = costs_decide(a, track);
+
+	p = rc || !track->since.count ? NULL : ct_keyed_get(&s->called, track->track->pid);
+	return p && p->last <= track->last ? costs_since(s, track) : rc;
+}
+
 /* Between calls, or before the first one of the process. */
-static int costs_sample(struct ct_analysis *a, const struct ct_span *span, struct ct_stack_cost *cost)
+static int costs_sample(struct ct_analysis *a, const struct ct_span *span, uint64_t part)
 {
 	struct ct_stack_costs *s = a->state;
 	struct costs_track *track = costs_track(s, span->track->index);
 	uint64_t state = ct_record_known(span->record, CT_KNOWN_STATE), since;
+	struct costs_sample sample = { span->begin, part, span->stack, { { 0 } } };
+	struct ct_stack_cost *cost = &sample.cost;
+	bool before = !ct_keyed_get(&s->called, span->pid);
+	int rc;
 
 	if (!track)
 		return -ENOMEM;
+	track->track = span->track;
+	rc = costs_decide(a, track);
 	since = track->sampled ? span->begin - track->sampled : 0;
 	track->sampled = span->begin;
-	if (costs_in_call(span->track))
-		return 0;
-	if (!ct_keyed_get(&s->called, span->pid))
+	if (rc || ct_track_call(span->track) || (!before && !track->launches))
+		return rc;
+	if (before)
 		cost->of[CT_COST_BEFORE] = since < COSTS_GAP ? since : COSTS_GAP;
-	else if (!track->launches)
-		return 0;
 	else
 		cost->of[CT_COST_SAMPLES] = 1;
 	track->named |= span->stack != 0;
 	cost->of[CT_COST_DIVIDES] = cost->of[CT_COST_SAMPLES] && track->named;
 	if (state < CT_SAMPLE_STATES)
 		cost->of[CT_COST_STATE + state] = 1;
+	if (before)
+		return costs_count(s, &sample);
+	track->sample = sample;
 	return 0;
 }
 
@@ -207,8 +267,14 @@ static int costs_call(struct ct_analysis *a, const struct ct_span *span, struct 
 	struct ct_stack_costs *s = a->state;
 	struct costs_track *track = costs_track(s, span->track->index);
 
-	if (!track || !ct_keyed_put(&s->called, span->pid))
+	struct costs_process *p = ct_keyed_put(&s->called, span->pid);
+	int rc;
+
+	if (!track || !p)
 		return -ENOMEM;
+	rc = costs_since(s, track);
+	if (rc)
+		return rc;
 	cost->of[CT_COST_CALLS] = 1;
 	cost->of[CT_COST_LAUNCHES] = ct_class_is(span->class, CT_IS_LAUNCH);
 	if (ct_class_is(span->class, CT_IS_TRANSFER) && span->record->fields)
@@ -227,12 +293,15 @@ static int costs_call(struct ct_analysis *a, const struct ct_span *span, struct 
 		}
 		track->launches |= ct_class_is(span->class, CT_IS_WORK);
 		track->last = span->end;
+		if (track->launches && track->last > p->last)
+			p->last = track->last;
 	}
 	return ct_class_is(span->class, CT_IS_ALLOC | CT_IS_FREE) ? costs_memory(s, span, part) : 0;
 }
 
 static int costs_span(struct ct_analysis *a, const struct ct_span *span)
 {
+	struct ct_stack_costs *s = a->state;
 	struct ct_stack_cost cost = { 0 };
 	uint64_t part = costs_part(a, span);
 	int rc = 0;
@@ -242,10 +311,10 @@ static int costs_span(struct ct_analysis *a, const struct ct_span *span)
 	else if (span->api && span->kind == CT_SPAN_CALL)
 		rc = costs_call(a, span, &cost, part);
 	else if (span->class->id == CT_CLASS_sample)
-		rc = costs_sample(a, span, &cost);
+		return costs_sample(a, span, part);
 	else
 		return 0;
-	return rc || part == COSTS_NO_PART || costs_nothing(&cost) ? rc : costs_put(a->state, span->stack, part, &cost,
+	return rc || part == CT_STACK_NO_PART || costs_nothing(&cost) ? rc : costs_put(&s->sums, span->stack, part, &cost,
 											span->begin, span->begin + span->duration);
 }
 
@@ -263,7 +332,7 @@ static int costs_unite(struct ct_analysis *a)
 		if (rc || same == sum.node)
 			continue;
 		s->sums.list[i].cost = (struct ct_stack_cost){ 0 };
-		rc = costs_put(s, same, sum.part, &sum.cost, sum.from, sum.to);
+		rc = costs_put(&s->sums, same, sum.part, &sum.cost, sum.from, sum.to);
 	}
 	for (size_t i = s->sums.count; i-- && !rc;)
 		if (costs_nothing(&s->sums.list[i].cost))
@@ -281,7 +350,7 @@ static int costs_divide(struct ct_stack_costs *s)
 		if (!part)
 			return -ENOMEM;
 		part->app += sum->cost.of[CT_COST_DIVIDED];
-		part->samples += sum->cost.of[CT_COST_DIVIDES];
+		part->samples += sum->cost.of[CT_COST_DIVIDES] + sum->cost.of[CT_COST_WAITED];
 	}
 	for (size_t i = 0; i < s->sums.count; i++) {
 		struct ct_stack_sum *sum = &s->sums.list[i];
@@ -297,15 +366,16 @@ static int costs_divide(struct ct_stack_costs *s)
 static int costs_idle(struct ct_analysis *a)
 {
 	const struct ct_stack_idle *idle = ct_analysis_state(a, &ct_stack_idle_analyser);
-	bool processes = a->analyser == &ct_stack_processes_analyser;
+	const ct_stack_idle_sums *sums = a->analyser->phases ? &idle->parts : &idle->processes;
+	bool one = a->analyser == &ct_stack_costs_analyser;
 	int rc = 0;
 
-	for (size_t i = 0; idle && i < idle->sums.count && !rc; i++) {
-		const struct ct_stack_idle_sum *sum = &idle->sums.list[i];
+	for (size_t i = 0; i < sums->count && !rc; i++) {
+		const struct ct_stack_idle_sum *sum = &sums->list[i];
 		struct ct_stack_cost cost = { .of[CT_COST_IDLE] = sum->ns };
 
-		if (sum->ns)
-			rc = costs_put(a->state, sum->node, processes ? sum->pid : 0, &cost, 0, 0);
+		if (sum->ns && sum->whose != CT_STACK_NO_PART)
+			rc = costs_put(&((struct ct_stack_costs *)a->state)->sums, sum->node, one ? 0 : sum->whose, &cost, 0, 0);
 	}
 	return rc;
 }
@@ -315,15 +385,17 @@ static int costs_end(struct ct_analysis *a)
 	struct ct_stack_costs *s = a->state;
 	int rc = 0;
 
+	for (unsigned int i = 0; i < s->tracks_count && !rc; i++)
+		rc = costs_last(a, &s->tracks[i]);
 	for (size_t i = 0; i < s->held.count && !s->held_too_many && !rc; i++) {
 		struct ct_stack_cost cost = { .of[CT_COST_HELD] = s->held.list[i].bytes };
 
-		if (s->held.list[i].part != COSTS_NO_PART)
-			rc = costs_put(s, s->held.list[i].node, s->held.list[i].part, &cost, 0, 0);
+		if (s->held.list[i].part != CT_STACK_NO_PART)
+			rc = costs_put(&s->sums, s->held.list[i].node, s->held.list[i].part, &cost, 0, 0);
 	}
 	if (!rc)
 		rc = costs_divide(s);
-	if (!rc && !a->analyser->phases)
+	if (!rc)
 		rc = costs_idle(a);
 	return rc ? rc : costs_unite(a);
 }
@@ -332,6 +404,8 @@ static void costs_free(struct ct_analysis *a)
 {
 	struct ct_stack_costs *s = a->state;
 
+	for (unsigned int i = 0; i < s->tracks_count; i++)
+		ct_keyed_free(&s->tracks[i].since);
 	ct_keyed_free(&s->sums);
 	ct_keyed_free(&s->held);
 	ct_keyed_free(&s->called);
@@ -340,7 +414,7 @@ static void costs_free(struct ct_analysis *a)
 	free(s->tracks);
 }
 
-static const struct ct_analyser *const costs_needs[] = { &ct_stack_idle_analyser, NULL };
+static const struct ct_analyser *const costs_needs[] = { &ct_stack_idle_analyser, &ct_driving_analyser, NULL };
 
 const struct ct_analyser ct_stack_costs_analyser = {
 	.spans = CT_SPANS_BY_END,
@@ -369,6 +443,7 @@ const struct ct_analyser ct_stack_scopes_analyser = {
 	.wants = costs_wants,
 	.samples = true,
 	.phases = true,
+	.needs = costs_needs,
 	.state_size = sizeof(struct ct_stack_costs),
 	.span = costs_span,
 	.end = costs_end,

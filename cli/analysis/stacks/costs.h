@@ -22,11 +22,11 @@ enum ct_cost {
 	CT_COST_MEMORY,		/* ns in allocations and frees */
 	CT_COST_LOAD,		/* ns of loading code */
 	CT_COST_INIT,		/* ns of initialisation, contexts too */
-	CT_COST_IDLE,		/* ns in which a GPU was idle and waited for it: analysis/stacks/idle.h; not by scopes */
+	CT_COST_IDLE,		/* ns in which a GPU was idle and waited for it: analysis/stacks/idle.h */
 	CT_COST_HELD,		/* bytes of device memory that were not freed */
 	/*
 	 * ns of threads that give the GPU work, between their calls.  At the stack of the call that follows; where
-	 * there are samples, divided by them.
+	 * there are samples, divided by them, without those of CT_COST_WAITED.
 	 */
 	CT_COST_APP,
 	CT_COST_BEFORE,		/* ns of the main thread before the first call of its process, by samples */
@@ -34,6 +34,8 @@ enum ct_cost {
 	/* Of threads whose samples have stacks: by them their time is divided.  That of others stays where it is. */
 	CT_COST_DIVIDES,
 	CT_COST_DIVIDED,	/* ns of CT_COST_APP that they divide */
+	/* Samples of a thread that waited for another one, which did something: their share of the time counts for no line. */
+	CT_COST_WAITED,
 	CT_COST_STATE,		/* samples by what the thread did: CT_COST_STATE + enum ct_sample_state */
 	CT_COSTS = CT_COST_STATE + CT_SAMPLE_STATES
 };
@@ -52,18 +54,17 @@ struct ct_stack_sum {
 	struct ct_stack_cost cost;
 };
 
-/* The steady state, or the startup, of a process of the phases. */
-#define CT_STACK_PART(process, steady)	(2 * (uint64_t)(process) + !(steady))
+typedef CT_KEYED(struct ct_stack_sum) ct_stack_sums;
 
 struct ct_stack_costs {
-	CT_KEYED(struct ct_stack_sum) sums;	/* each stack once; complete when it has ended */
+	ct_stack_sums sums;	/* each stack once; complete when it has ended */
 	struct ct_stack_tree tree;
 	/* Internal. */
 	struct costs_track *tracks;		/* by the tracks' index */
 	unsigned int tracks_count;
 	CT_KEYED(struct costs_block) held;
 	bool held_too_many;
-	CT_KEYED(uint64_t) called;		/* processes that have called CUDA */
+	CT_KEYED(struct costs_process) called;	/* those that have called CUDA */
 	CT_KEYED(struct costs_part) parts;
 };
 

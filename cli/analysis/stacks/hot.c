@@ -11,7 +11,7 @@
 #define HOT_UNKNOWN	5.0	/* %, of time without a line */
 
 /* Costs that samples say something of. */
-#define HOT_SAMPLED	(CT_COST_BIT(CT_COST_APP) | CT_COST_BIT(CT_COST_BEFORE))
+#define HOT_SAMPLED	(CT_COST_BIT(CT_COST_APP) | CT_COST_BIT(CT_COST_BEFORE) | CT_COST_BIT(CT_COST_IDLE))
 
 bool ct_stack_own(const struct ct_registry *reg, uint32_t node, struct ct_stack_frame *f, uint32_t *own)
 {

@@ -60,7 +60,7 @@ static uint64_t lines_samples(const struct ct_stack_cost *c)
 /* How far the time of the application may be from the truth: two standard errors of the share of the samples. */
 static uint64_t lines_error(const struct ct_stack_cost *c, const struct ct_stack_cost *all)
 {
-	double n = all->of[CT_COST_DIVIDES], share = n ? c->of[CT_COST_DIVIDES] / n : 0;
+	double n = all->of[CT_COST_DIVIDES] + all->of[CT_COST_WAITED], share = n ? c->of[CT_COST_DIVIDES] / n : 0;
 
 	return n ? 2 * all->of[CT_COST_DIVIDED] * sqrt(share * (1 - share) / n) : 0;
 }
@@ -81,6 +81,7 @@ static void lines_all(const struct ct_stack_costs *costs, struct ct_stack_cost *
 static void lines_notes(const struct ct_analysis *a, struct ct_table *t, bool folded)
 {
 	const struct ct_stack_costs *costs = ct_analysis_state(a, &ct_stack_costs_analyser);
+	const struct ct_stack_idle *idle = ct_analysis_state(a, &ct_stack_idle_analyser);
 	const char *refused = ct_registry_info(&a->trace->reg, "stacks_refused");
 	char ns[CT_TERM_TEXT], none[CT_TERM_TEXT];
 	struct ct_stack_cost all, unknown;
@@ -100,12 +101,17 @@ static void lines_notes(const struct ct_analysis *a, struct ct_table *t, bool fo
 	if (all.of[CT_COST_IDLE])
 		ct_table_note(t, "GPU idle: %s between its work, by the line in which the thread was that gave it the next; %s have none: work was queued, or who gave it is not known.",
 			      ct_term_ns(ns, all.of[CT_COST_IDLE]), ct_term_ns(none, unknown.of[CT_COST_IDLE]));
-	if (ct_stacks_sampled(a->trace) && all.of[CT_COST_DIVIDES] >= CT_COSTS_SAMPLES)
+	if (idle->forgotten)
+		ct_table_note(t, "%s of the GPU's idle time have none because there were too many lines in one gap.", ct_term_ns(ns, idle->forgotten));
+	if (ct_stacks_sampled(a->trace) && all.of[CT_COST_DIVIDES] + all.of[CT_COST_WAITED] >= CT_COSTS_SAMPLES)
 		ct_table_note(t, "Time of the application, between calls, is divided by %llu samples; +- is two standard errors.",
-			      (unsigned long long)all.of[CT_COST_DIVIDES]);
+			      (unsigned long long)(all.of[CT_COST_DIVIDES] + all.of[CT_COST_WAITED]));
 	else if (ct_stacks_recorded(a->trace))
 		ct_table_note(t, "%sTime of the application, between calls, counts for the line of the call that follows.",
 			      ct_registry_info(&a->trace->reg, "samples_refused") ? "The recorder could not sample the program. " : "");
+	if (all.of[CT_COST_WAITED])
+		ct_table_note(t, "Of these samples %llu are of threads that waited for another one, which did something: they count for no line.",
+			      (unsigned long long)all.of[CT_COST_WAITED]);
 }
 
 static double lines_share(uint64_t part, uint64_t all)
@@ -123,22 +129,22 @@ static const struct ct_column lines_columns[L_COLUMNS] = {
 	[L_TOTAL] = { "Total Time (ns)", "total", CT_CELL_NS, 0 },
 	[L_SELF] = { "Self Time (ns)", "self", CT_CELL_NS, 0 },
 	[L_APP] = { "Application (ns)", "app", CT_CELL_NS, 1 },
-	[L_ERROR] = { "Application Error (ns)", "+-", CT_CELL_NS, 2 },
-	[L_WAITS] = { "Waiting (%)", "waits", CT_CELL_PERCENT, 2 },
-	[L_CUDA] = { "CUDA (ns)", "CUDA", CT_CELL_NS, 7 },
-	[L_BEFORE] = { "Before CUDA (ns)", "startup", CT_CELL_NS, 1 },
-	[L_SAMPLES] = { "Samples", "samples", CT_CELL_COUNT, 6 },
-	[L_CALLS] = { "Self Calls", "calls", CT_CELL_COUNT, 3 },
-	[L_CALLS_TOTAL] = { "Total Calls", "all calls", CT_CELL_COUNT, 6 },
+	[L_ERROR] = { "Application Error (ns)", "+-", CT_CELL_NS, 4 },
+	[L_WAITS] = { "Waiting (%)", "waits", CT_CELL_PERCENT, 4 },
+	[L_CUDA] = { "CUDA (ns)", "CUDA", CT_CELL_NS, 9 },
+	[L_BEFORE] = { "Before CUDA (ns)", "startup", CT_CELL_NS, 5 },
+	[L_SAMPLES] = { "Samples", "samples", CT_CELL_COUNT, 8 },
+	[L_CALLS] = { "Self Calls", "calls", CT_CELL_COUNT, 6 },
+	[L_CALLS_TOTAL] = { "Total Calls", "all calls", CT_CELL_COUNT, 7 },
 	[L_LAUNCHES] = { "Launches", "launches", CT_CELL_COUNT, 4 },
 	[L_GPU] = { "GPU Time (ns)", "GPU", CT_CELL_NS, 2 },
 	[L_IDLE] = { "GPU Idle (ns)", "GPU idle", CT_CELL_NS, 1 },
 	[L_BYTES] = { "Copied (B)", "copied", CT_CELL_BYTES, 5 },
 	[L_LINE] = { "Line", "line", CT_CELL_TEXT, 0 },
 	[L_FUNCTION] = { "Function", "function", CT_CELL_TEXT, 0 },
-	[L_INSIDE] = { "Inside", "in", CT_CELL_TEXT, 2 },
-	[L_SOURCE] = { "Source", "source", CT_CELL_TEXT, 6 },
-	[L_FILE] = { "File", "file", CT_CELL_TEXT, 8 },
+	[L_INSIDE] = { "Inside", "in", CT_CELL_TEXT, CT_COLUMN_DETAIL(2) },
+	[L_SOURCE] = { "Source", "source", CT_CELL_TEXT, CT_COLUMN_DETAIL(3) },
+	[L_FILE] = { "File", "file", CT_CELL_TEXT, CT_COLUMN_DETAIL(10) },
 };
 
 /* The index of a library's name; UINT32_MAX: no memory. */

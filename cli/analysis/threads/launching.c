@@ -127,9 +127,9 @@ static unsigned int launching_would(const struct launching_all *all, const struc
 {
 	if (launching_in_call(d->own))
 		return d->own;
-	if (all->working > d->last)
+	if (all->working > (d->waits ? 0 : d->last))
 		return all->account;
-	if (all->waiting > d->last)
+	if (all->waiting > (d->waits ? 0 : d->last))
 		return CT_ACCOUNT_WAIT;
 	if (all->app)
 		return CT_ACCOUNT_APP;
@@ -162,6 +162,24 @@ static void launching_set(struct ct_launching_doing *d, unsigned int own, uint64
 		d->called = now;
 	d->own = own;
 	d->last = now > d->last ? now : d->last;
+	d->waits = false;
+}
+
+/* Notes what thread @index did until @now. */
+static int launching_note_change(struct ct_launching_process *lp, unsigned int index, uint64_t now)
+{
+	struct ct_launching_order *o = lp->order;
+
+	if (o->changes_count == LAUNCHING_CHANGES) {
+		for (unsigned int i = 0; i < lp->count; i++)
+			launching_sum(lp, i, now);
+		o->changes_count = 0;
+		lp->summed_up = now;
+	}
+	if (!ct_room(o->changes, o->changes_count, o->changes_room))
+		return -ENOMEM;
+	o->changes[o->changes_count++] = (struct launching_change){ now, o->now, lp->doing[index], index };
+	return 0;
 }
 
 /* One of several threads does @own from @now on. */
@@ -175,15 +193,8 @@ static int launching_change(struct ct_launching_process *lp, unsigned int index,
 		launching_set(d, own, now);
 		return 0;
 	}
-	if (o->changes_count == LAUNCHING_CHANGES) {
-		for (unsigned int i = 0; i < lp->count; i++)
-			launching_sum(lp, i, now);
-		o->changes_count = 0;
-		lp->summed_up = now;
-	}
-	if (!ct_room(o->changes, o->changes_count, o->changes_room))
+	if (launching_note_change(lp, index, now))
 		return -ENOMEM;
-	o->changes[o->changes_count++] = (struct launching_change){ now, o->now, *d, index };
 	launching_unlink(o, lp->doing, index);
 	launching_set(d, own, now);
 	launching_link(o, lp->doing, index);
@@ -334,6 +345,22 @@ static int launching_turn(struct ct_launching_process *lp, struct ct_launching_t
 	return rc;
 }
 
+/* What a sample says of a thread that is between its calls. */
+static int launching_sample(struct ct_launching_process *lp, const struct ct_launching_track *t, const struct ct_trace_event *e)
+{
+	bool waits = ct_record_known(e->record, CT_KNOWN_STATE) == CT_SAMPLE_LOCK;
+	uint64_t now = e->begin;
+
+	if (t->thread < 0 || lp->count < 2 || lp->count > CT_LAUNCHING_COMPARED || lp->doing[t->thread].waits == waits)
+		return 0;
+	launching_advance(lp, now);
+	now = now > lp->summed_up ? now : lp->summed_up;
+	if (launching_note_change(lp, t->thread, now))
+		return -ENOMEM;
+	lp->doing[t->thread].waits = waits;
+	return 0;
+}
+
 static int launching_event(struct ct_analysis *a, const struct ct_trace_event *e)
 {
 	uint64_t now = e->kind == CT_ON_BEGIN ? e->begin : e->end;
@@ -347,6 +374,8 @@ static int launching_event(struct ct_analysis *a, const struct ct_trace_event *e
 	t = &l->tracks[e->track->index];
 	if (now > t->until && launching_find(a, t, e->track, now))
 		return -ENOMEM;
+	if (e->class->id == CT_CLASS_sample)
+		return t->process ? launching_sample(t->process, t, e) : 0;
 	t->own = ct_account_after(e, &t->off);
 	return t->process ? launching_turn(t->process, t, e, now) : 0;
 }
@@ -423,6 +452,7 @@ const struct ct_analyser ct_launching_analyser = {
 	.on = CT_ON_BEGIN | CT_ON_END | CT_ON_INSTANT,
 	.phases = true,
 	.unfiltered = true,
+	.samples = true,
 	.state_size = sizeof(struct ct_launching),
 	.begin = launching_begin,
 	.event = launching_event,

@@ -6,7 +6,8 @@
  * that does not launch waits for the other, and its records do not tell that from work of its own.
  * So the turn of a moment belongs to the thread that gives the GPU its next work: the process does
  * what this thread does.  Where it is in no call and another launching thread has called something
- * since, that one's call counts: it is what the GPU's next work waits for.  A thread off the CPU
+ * since, that one's call counts: it is what the GPU's next work waits for.  Where a sample says that it waits for
+ * another thread, that one's call also counts if it began earlier.  A thread off the CPU
  * counts as the application while another one runs there.
  */
 #ifndef CT_CLI_LAUNCHING_H
@@ -30,6 +31,7 @@ struct ct_launching_doing {
 	uint64_t last;			/* ns: its last record */
 	uint64_t called;		/* ns: the call that it is in began */
 	uint8_t  own;			/* account */
+	bool     waits;			/* its last sample: for another thread; it has made no record since */
 };
 
 struct ct_launching_process {
