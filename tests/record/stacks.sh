@@ -797,7 +797,7 @@ t_stacks_threads()
 		done
 	done
 	for n in 80 100 160; do
-		COLUMNS=$n "$cudatrace" report lines "$work/threads-queue" 2>/dev/null | grep -q '^ *time .* app .* GPU idle .* line  *function'
+		COLUMNS=$n "$cudatrace" report lines "$work/threads-queue" 2>/dev/null | grep -q '^ *time .* GPU idle .* line  *function'
 		ok $? "with $n columns lines have the idle time of the GPU"
 	done
 }
