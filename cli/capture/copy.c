@@ -267,6 +267,18 @@ static bool copy_has_gap(const struct ct_trace *t)
 #define COPY_TRIES	5
 #define COPY_NS		200000000ull	/* on a busy machine the thread that fills the gap may wait for a processor */
 
+/* The copy ends now, also where no call has ended for long: that may be why it is made. */
+static int copy_end(const struct ct_trace *t, int dirfd)
+{
+	struct ct_state state;
+	int rc = ct_state_append(&state, dirfd, t->reg.uuid);
+
+	if (rc)
+		return rc;
+	ct_state_clock(&state);
+	return ct_state_close(&state);
+}
+
 /* Opened again while it has such a gap.  What is missing then is lost, and counted. */
 static int copy_open(struct ct_trace *t, const char *dir, struct ct_error *err)
 {
@@ -300,6 +312,8 @@ int ct_copy_take(const char *dir, const char *to, bool force, uint64_t since, st
 		rc = copy_packets(&t, &t.streams[i], rec.dirfd, copy_is_whole(&t.streams[i]) ? 0 : since);
 	if (!rc)
 		rc = copy_pages(&t, rec.dirfd);
+	if (!rc)
+		rc = copy_end(&t, rec.dirfd);
 	if (rc)
 		ct_fail(err, -rc, "%s: %s", rec.dir, strerror(-rc));
 	if (!rc && dev)

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "capture/drain.h"
 #include "capture/keep.h"
+#include "capture/on.h"
 #include "capture/recording.h"
 
 #define CT_FLIGHT_COPIES	10	/* that are made without being asked for */
@@ -20,9 +21,7 @@
 struct ct_flight {
 	/* Set by the command's options. */
 	struct ct_keep_asked asked;	/* both 0: there is no flight recorder */
-	bool on_error;			/* a copy is made when a call fails ... */
-	uint64_t on_slow;		/* ... or takes so many ns; 0: never */
-	double on_slow_iteration;	/* ... or an iteration takes so many times the median; 0: never */
+	struct ct_on on;		/* a copy is made when one of these happens ... */
 	bool on_xid;			/* ... or the driver reports an Xid, which the module sees */
 	uint64_t first, last;		/* only these iterations are kept (--capture-range), 0: all */
 
@@ -30,7 +29,7 @@ struct ct_flight {
 	uint32_t triggers;		/* that the module has told of */
 	struct ct_keep keep;
 	/* Set by another thread when something happened: what, then that it did. */
-	char why[160];
+	char why[256];
 	volatile bool happened;
 	/* Of the iterations that are kept, set by another thread: nothing before is needed; they are over. */
 	volatile uint64_t since;

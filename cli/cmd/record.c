@@ -86,7 +86,7 @@ static const struct argp_option options[] = {
 	{ "capture-range", KEY_CAPTURE_RANGE, "WHAT", 0, "Record one part of each process's time: cudaProfilerApi (from cudaProfilerStart to cudaProfilerStop), nvtx:NAME (the first NVTX range of that name), mark:NAME (the first cudatrace_begin range of that name, or from the mark NAME on), iteration:100-120 (found by the pattern of launches; until then calls are recorded and dropped); else calls before and after it cost little", 0 },
 	{ "keep", KEY_KEEP, "LIMIT", 0, "Keep the newest records only: of a time (60s, 10min), of a size (2G), or both (60s,2G). The trace never takes more (default: half of the free disk). --max-size is the same", 0 },
 	{ "max-size", KEY_KEEP, "LIMIT", OPTION_ALIAS | OPTION_HIDDEN, NULL, 0 },
-	{ "on", KEY_ON, "LIST", 0, "With --keep: copy what there is to DIR-1, DIR-2, ... when one of these happens: error (a call fails), slow=TIME (a call takes TIME or more, as 50ms), slow-iteration=3x (an iteration takes so many times the median), xid (the driver reports one; with the module); SIGUSR2 always does", 0 },
+	{ "on", KEY_ON, "LIST", 0, "With --keep: copy what there is to DIR-1, DIR-2, ... when one of these happens: error (a call fails), slow=TIME (a call takes TIME or more, as 50ms), slow-iteration=3x (an iteration takes so many times the median), stuck=TIME (ranks wait so long for one that has not called an NCCL collective, as 60s), xid (the driver reports one; with the module); SIGUSR2 always does", 0 },
 	{ "stuck", KEY_STUCK, "SECONDS", 0, "Of a job of several ranks: warn when ranks wait longer for one that has not called an NCCL collective (default: 60; 0: never)", 0 },
 	{ "no-module", KEY_NO_MODULE, NULL, 0, "Don't use the kernel module, even if it is loaded", 0 },
 	{ "groups", KEY_GROUPS, "LIST", 0, "What to record in the kernel: ioctl, memory, scheduler, interrupt, context, uvm, added, fence, switch (default: all)", 0 },
@@ -171,28 +171,23 @@ static void record_check_running(struct argp_state *state, struct env *env)
 	env->running.partly = env->output.force;
 }
 
-/* "3x" or "3": so many times the median. */
-static double record_times(struct argp_state *state, const char *text)
-{
-	char *end;
-	double times = strtod(text, &end);
-
-	if (end == text || (*end && strcmp(end, "x")) || !(times > 1))
-		argp_error(state, "--on slow-iteration=3x: give how many times the median, more than 1");
-	return times;
-}
-
 static void record_on(struct argp_state *state, struct env *env, char *list)
 {
-	for (char *word = strtok(list, ","); word; word = strtok(NULL, ","))
-		if (!strcmp(word, "error"))
-			env->flight.on_error = true;
-		else if (!strcmp(word, "xid"))
+	const char *why;
+
+	for (char *word = strtok(list, ","); word; word = strtok(NULL, ",")) {
+		if (!strcmp(word, "xid")) {
 			env->flight.on_xid = true;
-		else if (!strncmp(word, "slow-iteration=", 15))
-			env->flight.on_slow_iteration = record_times(state, word + 15);
-		else if (strncmp(word, "slow=", 5) || !(env->flight.on_slow = ct_option_time(word + 5)))
-			argp_error(state, "--on takes error, slow=TIME (as slow=50ms), slow-iteration=3x and xid, with commas between");
+			continue;
+		}
+		switch (ct_on_word(&env->flight.on, word, &why)) {
+		case -ENOENT:
+			argp_error(state, "--on takes error, slow=TIME (as slow=50ms), slow-iteration=3x, stuck=TIME and xid, with commas between");
+			break;
+		case -EINVAL:
+			argp_error(state, "%s", why);
+		}
+	}
 }
 
 static error_t record_parse(int key, char *arg, struct argp_state *state)
@@ -318,7 +313,7 @@ static error_t record_parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--functions: at most 400 characters");
 		}
 		record_check_running(state, env);
-		if ((env->flight.on_error || env->flight.on_slow || env->flight.on_slow_iteration > 0 || env->flight.on_xid) && !ct_flight_is_on(&env->flight))
+		if ((ct_on_any(&env->flight.on) || env->flight.on_xid) && !ct_flight_is_on(&env->flight))
 			argp_error(state, "--on goes with --keep");
 		env->flight.first = env->range.first;
 		env->flight.last = env->range.last;
@@ -583,7 +578,7 @@ int cmd_record(int argc, char **argv)
 {
 	static const struct argp argp = { options, record_parse, "-- CMD [ARG...]", doc, NULL,
 					  NULL,	   NULL };
-	struct env env = { .groups = ~0ull, .sample = -1, .metrics = -1, .stuck = CT_HANG_LIMIT };
+	struct env env = { .groups = ~0ull, .sample = -1, .metrics = -1, .stuck = CT_ON_STUCK / 1e9 };
 	struct recording rec = { .env = &env, .to = CT_RECORDING_INIT, .drain = CT_DRAIN_INIT };
 	struct ct_error err = { 0 };
 	char command[4096];

@@ -25,27 +25,15 @@ static int hang_record(void *arg, const struct ct_registry *reg, const struct ct
 	return ct_stuck_record(&h->stuck, r);
 }
 
-/* What it is called up to the ranks, which may change while it waits. */
-static uint64_t hang_key(const char *text)
-{
-	uint64_t key = 0;
-
-	for (; *text && *text != ':'; text++)
-		key = ct_mix(key, (unsigned char)*text);
-	return key;
-}
-
 static int hang_idle(void *arg, bool *more)
 {
 	struct ct_hang *h = arg;
 	char text[256];
+	uint64_t since;
 
 	(void)more;
-	for (unsigned int i = 0; ct_stuck_find(&h->stuck, i, ct_now_ns(), h->limit, text, sizeof(text)); i++) {
-		if (h->told.count == HANG_TOLD || ct_keyed_get(&h->told, hang_key(text)) || !ct_keyed_put(&h->told, hang_key(text)))
-			continue;
-		fprintf(stderr, "cudatrace: STUCK: %s\n", text);
-	}
+	while (h->told < HANG_TOLD && ct_stuck_next(&h->stuck, ct_now_ns(), h->limit, &since, text, sizeof(text)))
+		h->told += fprintf(stderr, "cudatrace: STUCK: %s\n", text) > 0;
 	return 0;
 }
 
@@ -93,5 +81,4 @@ void ct_hang_end(struct ct_hang *h)
 	}
 	h->running = false;
 	ct_stuck_free(&h->stuck);
-	ct_keyed_free(&h->told);
 }

@@ -10,13 +10,11 @@
 
 #include "live/stuck.h"
 
-#define CT_HANG_LIMIT	60.0	/* seconds: checkpoints and evaluation on one rank may take some */
-
 struct ct_hang {
 	const char *dir;
 	uint64_t limit;			/* ns */
 	struct ct_stuck stuck;
-	CT_KEYED(uint64_t) told;	/* what was warned of */
+	unsigned int told;		/* warnings so far */
 	pthread_t thread;
 	bool running;
 	sem_t end;			/* posted once: a program's end does not wait for the next look */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * See live_iterations.h.  A pattern counts when it is found twice: again after as many tokens as there were, so that
- * what a program does at its start is not taken for its work.  Memory is bounded: LIVE_TOKENS of LIVE_THREADS.
+ * what a program does at its start is not taken for its work.  Memory is bounded: LIVE_TOKENS of LIVE_THREADS,
+ * which a recorder that is always on sees come and go.
  */
 #include "live/live_iterations.h"
 
@@ -11,6 +12,7 @@
 #include "phases/pattern.h"
 
 #define LIVE_THREADS	64u
+#define LIVE_IDLE_NS	60000000000ull	/* a thread without a token for so long makes room for a new one */
 #define LIVE_TOKENS	(64u << 10)
 #define LIVE_FIRST	64u	/* tokens, before a pattern is looked for */
 #define LIVE_MANY	(16u << 10)	/* so many say enough */
@@ -27,8 +29,31 @@ struct live_thread {
 	bool known;
 	uint64_t key;			/* of the token before */
 	uint64_t number, begin;
+	uint64_t used;			/* ns: its last token */
 	uint64_t times[LIVE_TIMES];
 };
+
+static void live_forget(struct live_thread *t)
+{
+	ct_pattern_free(&t->pattern);
+	free(t->list);
+}
+
+/* For one more thread; NULL: all have had tokens lately. */
+static struct live_thread *live_room(struct ct_live_iterations *w, uint64_t now)
+{
+	struct live_thread *oldest = w->threads;
+
+	if (w->count < LIVE_THREADS)
+		return &w->threads[w->count++];
+	for (unsigned int i = 1; i < w->count; i++)
+		if (w->threads[i].used < oldest->used)
+			oldest = &w->threads[i];
+	if (now < oldest->used || now - oldest->used < LIVE_IDLE_NS)
+		return NULL;
+	live_forget(oldest);
+	return oldest;
+}
 
 static struct live_thread *live_thread(struct ct_live_iterations *w, const struct ct_record *r)
 {
@@ -41,9 +66,9 @@ static struct live_thread *live_thread(struct ct_live_iterations *w, const struc
 	for (unsigned int i = 0; i < w->count; i++)
 		if (w->threads[i].pid == r->pid && w->threads[i].tid == r->tid)
 			return &w->threads[i];
-	if (w->count == LIVE_THREADS)
+	t = live_room(w, r->end);
+	if (!t)
 		return NULL;
-	t = &w->threads[w->count++];
 	*t = (struct live_thread){ .pid = r->pid, .tid = r->tid, .next_try = LIVE_FIRST };
 	t->of = (struct ct_phase_thread){ .pid = r->pid, .tid = r->tid };
 	return t;
@@ -159,6 +184,7 @@ void ct_live_iterations_add(struct ct_live_iterations *w, const struct ct_regist
 	t = live_thread(w, r);
 	if (!t)
 		return;
+	t->used = r->end;
 	if (t->known)
 		live_step(w, t, &h);
 	else
@@ -180,10 +206,8 @@ void ct_live_iterations_end(struct ct_live_iterations *w)
 
 void ct_live_iterations_free(struct ct_live_iterations *w)
 {
-	for (unsigned int i = 0; i < w->count; i++) {
-		ct_pattern_free(&w->threads[i].pattern);
-		free(w->threads[i].list);
-	}
+	for (unsigned int i = 0; i < w->count; i++)
+		live_forget(&w->threads[i]);
 	free(w->threads);
 	w->threads = NULL;
 	w->count = 0;

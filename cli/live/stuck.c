@@ -20,7 +20,7 @@ struct stuck_rank {
 };
 
 struct stuck_first {
-	uint32_t number, rank;
+	uint32_t number, rank, pid;
 	uint64_t ts;			/* ns */
 	const struct ct_class *class;
 };
@@ -30,8 +30,24 @@ struct ct_stuck_communicator {
 	struct stuck_rank *ranks;
 	uint32_t count, room;
 	uint32_t newest;		/* number */
+	uint32_t told;			/* number of the last one that ct_stuck_next() has given */
+	uint64_t used;			/* ns */
 	struct stuck_first first[STUCK_FIRST];
 };
+
+/* A recorder that is always on sees one job after the other. */
+static void stuck_make_room(struct ct_stuck *s)
+{
+	struct ct_stuck_communicator *oldest = s->communicators.list;
+
+	if (s->communicators.count < STUCK_COMMUNICATORS)
+		return;
+	for (size_t i = 1; i < s->communicators.count; i++)
+		if (s->communicators.list[i].used < oldest->used)
+			oldest = &s->communicators.list[i];
+	free(oldest->ranks);
+	ct_keyed_remove(&s->communicators, oldest);
+}
 
 int ct_stuck_record(struct ct_stuck *s, const struct ct_record *r)
 {
@@ -49,11 +65,13 @@ int ct_stuck_record(struct ct_stuck *s, const struct ct_record *r)
 	if (!id || !number)
 		return 0;
 	c = ct_keyed_get(&s->communicators, id);
-	if (!c && s->communicators.count == STUCK_COMMUNICATORS)
-		return 0;
-	c = c ? c : ct_keyed_put(&s->communicators, id);
+	if (!c) {
+		stuck_make_room(s);
+		c = ct_keyed_put(&s->communicators, id);
+	}
 	if (!c)
 		return -ENOMEM;
+	c->used = r->end > c->used ? r->end : c->used;
 	for (i = 0; i < c->count && c->ranks[i].rank != rank; i++)
 		;
 	if (i == c->count) {
@@ -67,7 +85,7 @@ int ct_stuck_record(struct ct_stuck *s, const struct ct_record *r)
 		c->ranks[i].number = number;
 	first = &c->first[number & (STUCK_FIRST - 1)];
 	if (number > first->number || (number == first->number && r->end < first->ts))
-		*first = (struct stuck_first){ number, rank, r->end, r->class };
+		*first = (struct stuck_first){ number, rank, r->pid, r->end, r->class };
 	c->newest = number > c->newest ? number : c->newest;
 	return 0;
 }
@@ -106,14 +124,41 @@ static void stuck_text(const struct ct_stuck_communicator *c, const struct stuck
 		 missing == 1 ? "has" : "have", ct_term_ns(ns, age), first->rank);
 }
 
+/* What it waits for; NULL: it does not, or not for so long. */
+static const struct stuck_first *stuck_waits(const struct ct_stuck *s, const struct ct_stuck_communicator *c, uint64_t now,
+					     uint64_t limit)
+{
+	const struct stuck_first *first = stuck_oldest(c);
+
+	if (!first || now < first->ts || now - first->ts < limit || (s->lives && !s->lives(first->pid)))
+		return NULL;
+	return first;
+}
+
 bool ct_stuck_find(const struct ct_stuck *s, unsigned int i, uint64_t now, uint64_t limit, char *buf, size_t size)
 {
 	for (size_t k = 0; k < s->communicators.count; k++) {
 		const struct ct_stuck_communicator *c = &s->communicators.list[k];
-		const struct stuck_first *first = stuck_oldest(c);
+		const struct stuck_first *first = stuck_waits(s, c, now, limit);
 
-		if (!first || now < first->ts || now - first->ts < limit || i--)
+		if (!first || i--)
 			continue;
+		stuck_text(c, first, now - first->ts, buf, size);
+		return true;
+	}
+	return false;
+}
+
+bool ct_stuck_next(struct ct_stuck *s, uint64_t now, uint64_t limit, uint64_t *since, char *buf, size_t size)
+{
+	for (size_t k = 0; k < s->communicators.count; k++) {
+		struct ct_stuck_communicator *c = &s->communicators.list[k];
+		const struct stuck_first *first = stuck_waits(s, c, now, limit);
+
+		if (!first || first->number <= c->told)
+			continue;
+		c->told = first->number;
+		*since = first->ts;
 		stuck_text(c, first, now - first->ts, buf, size);
 		return true;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Collectives that some ranks of a job have called and others have not, while it runs.  Memory is bounded by
- * communicators and ranks.
+ * communicators and ranks: the communicator that was used longest ago makes room for a new one.
  */
 #ifndef CT_CLI_STUCK_H
 #define CT_CLI_STUCK_H
@@ -15,6 +15,7 @@ struct ct_stuck_communicator;
 
 struct ct_stuck {
 	CT_KEYED(struct ct_stuck_communicator) communicators;
+	bool (*lives)(uint32_t pid);	/* of a process that has ended nothing waits; NULL: not asked */
 };
 
 /* Takes note of a record; 0 or -ENOMEM. */
@@ -29,6 +30,9 @@ int ct_stuck_record(struct ct_stuck *s, const struct ct_record *r);
  * Return: false: there is none.
  */
 bool ct_stuck_find(const struct ct_stuck *s, unsigned int i, uint64_t now, uint64_t limit, char *buf, size_t size);
+
+/* One that was not given before: each collective once.  *since: ns, when its first rank called it. */
+bool ct_stuck_next(struct ct_stuck *s, uint64_t now, uint64_t limit, uint64_t *since, char *buf, size_t size);
 void ct_stuck_free(struct ct_stuck *s);
 
 #endif

@@ -3,23 +3,15 @@
 #include "live/watch.h"
 
 #include <stdio.h>
-#include <string.h>
 
+#include "base/clock.h"
 #include "base/thread.h"
 #include "live/follow.h"
-#include "trace/names.h"
-#include "trace/registry.h"
-#include "view/term.h"
-
-static bool watch_is_call(const struct ct_record *r)
-{
-	return r->class->layer == CT_LAYER_USER && r->class->call &&
-	       !(r->flags & (CT_F_BEGIN | CT_F_INSTANT | CT_F_ABANDONED));
-}
 
 /* Those of the thread that has the first ones. */
-static void watch_range(struct ct_watch *w, const struct ct_live_iteration *i)
+static void watch_range(void *arg, const struct ct_live_iteration *i)
 {
+	struct ct_watch *w = arg;
 	struct ct_flight *f = w->flight;
 
 	if (!w->tid) {
@@ -41,51 +33,43 @@ static void watch_range(struct ct_watch *w, const struct ct_live_iteration *i)
 	}
 }
 
-static void watch_iteration(void *arg, const struct ct_live_iteration *i)
+/* The thread that makes the copies has not taken what happened before: what happens meanwhile is in that copy. */
+static bool watch_waits(const struct ct_watch *w)
 {
-	struct ct_watch *w = arg;
-	struct ct_flight *f = w->flight;
-	char time[CT_TERM_TEXT], median[CT_TERM_TEXT];
+	return __atomic_load_n(&w->flight->happened, __ATOMIC_ACQUIRE);
+}
 
-	if (f->first)
-		watch_range(w, i);
-	if (f->happened || f->on_slow_iteration <= 0 || !i->median || (double)i->before < f->on_slow_iteration * (double)i->median)
+static void watch_tell(struct ct_watch *w)
+{
+	struct ct_flight *f = w->flight;
+
+	if (!w->trouble.happened)
 		return;
-	snprintf(f->why, sizeof(f->why), "iteration %llu took %s, %.1f times the median of %s", (unsigned long long)i->number - 1,
-		 ct_term_ns(time, i->before), (double)i->before / (double)i->median, ct_term_ns(median, i->median));
+	w->trouble.happened = false;
+	if (watch_waits(w))
+		return;
+	snprintf(f->why, sizeof(f->why), "%s", w->trouble.why);
 	__atomic_store_n(&f->happened, true, __ATOMIC_RELEASE);
 }
 
 static int watch_record(void *arg, const struct ct_registry *reg, const struct ct_record *r, bool old)
 {
 	struct ct_watch *w = arg;
-	struct ct_flight *f = w->flight;
-	char time[CT_TERM_TEXT], name[64];
-	const char *result;
+	int rc = ct_trouble_record(&w->trouble, reg, r);
 
 	(void)old;
-	if (w->iterations.begun && r->class->layer == CT_LAYER_USER)
-		ct_live_iterations_add(&w->iterations, reg, r);
-	if (f->happened || r->class->layer != CT_LAYER_USER || !r->class->call)
-		return 0;
-	if (f->on_error && ct_record_failed(r)) {
-		result = ct_name_result(r);
-		snprintf(f->why, sizeof(f->why), "%.60s = %s", ct_term_clean(name, sizeof(name), r->class->name, 60),
-			 result ? result : "an error");
-	} else if (f->on_slow && watch_is_call(r) && r->duration >= f->on_slow) {
-		snprintf(f->why, sizeof(f->why), "%.60s took %s", ct_term_clean(name, sizeof(name), r->class->name, 60),
-			 ct_term_ns(time, r->duration));
-	} else {
-		return 0;
-	}
-	__atomic_store_n(&f->happened, true, __ATOMIC_RELEASE);
-	return 0;
+	watch_tell(w);
+	return rc;
 }
 
 static int watch_idle(void *arg, bool *more)
 {
-	(void)arg;
+	struct ct_watch *w = arg;
+
 	(void)more;
+	if (!watch_waits(w))
+		ct_trouble_now(&w->trouble, ct_now_ns());
+	watch_tell(w);
 	return 0;
 }
 
@@ -102,11 +86,14 @@ static void *watch_run(void *arg)
 
 void ct_watch_start(struct ct_watch *w, struct ct_flight *f)
 {
-	*w = (struct ct_watch){ .flight = f };
-	if (!f->on_error && !f->on_slow && f->on_slow_iteration <= 0 && !f->first)
+	*w = (struct ct_watch){ .flight = f, .trouble.on = f->on };
+	if (!ct_on_any(&f->on) && !f->first)
 		return;
-	if (f->first || f->on_slow_iteration > 0)
-		w->iterations = (struct ct_live_iterations){ .begun = watch_iteration, .arg = w };
+	if (f->first) {
+		w->trouble.iteration = watch_range;
+		w->trouble.arg = w;
+	}
+	ct_trouble_begin(&w->trouble);
 	w->running = !ct_thread_start(&w->thread, watch_run, w);
 	if (!w->running)
 		ct_complain("--on: no thread could be made");
@@ -118,7 +105,5 @@ void ct_watch_end(struct ct_watch *w)
 	if (w->running)
 		pthread_join(w->thread, NULL);
 	w->running = false;
-	if (w->iterations.begun)
-		ct_live_iterations_end(&w->iterations);
-	ct_live_iterations_free(&w->iterations);
+	ct_trouble_end(&w->trouble);
 }

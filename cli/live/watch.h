@@ -7,11 +7,11 @@
 #include <stdbool.h>
 
 #include "capture/flight.h"
-#include "live/live_iterations.h"
+#include "live/trouble.h"
 
 struct ct_watch {
 	struct ct_flight *flight;
-	struct ct_live_iterations iterations;
+	struct ct_trouble trouble;
 	uint32_t pid, tid;		/* whose iterations are kept */
 	pthread_t thread;
 	bool running;

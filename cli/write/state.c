@@ -15,14 +15,14 @@
 
 #define PACKET_SIZE (32u << 10)
 
-static int state_open(struct ct_state *st, int dirfd, const char *name, const uint8_t uuid[16])
+static int state_open(struct ct_state *st, int dirfd, const char *name, int flags, const uint8_t uuid[16])
 {
 	memset(st, 0, sizeof(*st));
 	memcpy(st->uuid, uuid, sizeof(st->uuid));
 	st->packet = calloc(1, PACKET_SIZE);
 	if (!st->packet)
 		return -ENOMEM;
-	st->fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	st->fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0666);
 	if (st->fd < 0) {
 		free(st->packet);
 		st->packet = NULL;
@@ -38,7 +38,17 @@ static int state_open(struct ct_state *st, int dirfd, const char *name, const ui
 
 int ct_state_open(struct ct_state *st, int dirfd, const uint8_t uuid[16])
 {
-	return state_open(st, dirfd, CT_STATE_FILE, uuid);
+	return state_open(st, dirfd, CT_STATE_FILE, O_EXCL, uuid);
+}
+
+int ct_state_append(struct ct_state *st, int dirfd, const uint8_t uuid[16])
+{
+	int rc = state_open(st, dirfd, CT_STATE_FILE, O_NOFOLLOW, uuid);
+	off_t size = rc ? 0 : lseek(st->fd, 0, SEEK_END);
+
+	if (!rc && size > 0)
+		st->seq = (uint64_t)size / PACKET_SIZE;
+	return rc;
 }
 
 /* Another process of this pid may have had numbers before. */
@@ -48,7 +58,7 @@ int ct_state_open_samples(struct ct_state *st, int dirfd, int pid, char name[CT_
 
 	for (unsigned int i = 0; i < 1000 && rc == -EEXIST; i++) {
 		snprintf(name, CT_STATE_NAME, "s-%d-%u", pid, i);
-		rc = state_open(st, dirfd, name, uuid);
+		rc = state_open(st, dirfd, name, O_EXCL, uuid);
 	}
 	return rc;
 }

@@ -21,6 +21,9 @@ struct ct_state {
 /* Creates DIR/state.  0 or a negative errno. */
 int ct_state_open(struct ct_state *st, int dirfd, const uint8_t uuid[16]);
 
+/* The same for a trace that may have one, whose recorder does not write it any more. */
+int ct_state_append(struct ct_state *st, int dirfd, const uint8_t uuid[16]);
+
 #define CT_STATE_NAME	32	/* bytes of a stream's name */
 
 /* Creates a stream of samples, of process @pid or of GPUs by this one, and says how it is called.  0 or a negative errno. */

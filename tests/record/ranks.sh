@@ -24,7 +24,7 @@ ranks()
 			if [[ $* == *hang=* ]]; then
 				for ((r = 0; r < count; r++)); do while [ ! -e "$file.$r" ]; do sleep 0.05; done; done
 				if [ -n "$until_told" ]; then
-					for ((i = 0; i < 1200; i++)); do grep -q STUCK "${file%.id}.err" && break; sleep 0.05; done
+					for ((i = 0; i < 1200; i++)); do grep -q "$until_told" "${file%.id}.err" && break; sleep 0.05; done
 				else
 					sleep 0.5
 				fi
@@ -247,12 +247,18 @@ t_ranks_uncovered()
 # While the job runs.
 t_ranks_stuck()
 {
-	until_told=yes ranks stuck 3 6 "--stuck 0.5" hang=1
+	until_told=STUCK ranks stuck 3 6 "--stuck 0.5" hang=1
 	is "$(grep -c STUCK "$jobs/stuck.err")" 1 "record warns of a collective that waits for a rank, once" || cat "$jobs/stuck.err"
 	grep -qE '^cudatrace: STUCK: AllReduce 6 of communicator [0-9a-f]{4}: rank 1 has not called it [0-9.]+ m?s after rank [02]$' "$jobs/stuck.err"
 	ok $? "... by operation, number, communicator, and who has not called it" || cat "$jobs/stuck.err"
 	ranks unstuck 2 12 "--stuck 0.5"
 	is "$(grep -c STUCK "$jobs/unstuck.err")" 0 "a job in which all ranks come has no warning"
+	until_told='snapshot in' ranks hangs 3 6 "--stuck 0 --keep 60s --on stuck=500ms" hang=1
+	grep -qE "snapshot in $jobs/hangs-1 \(AllReduce 6 of communicator [0-9a-f]{4}: rank 1 has not called it [0-9.]+ m?s after rank [02]\)" "$jobs/hangs.err"
+	ok $? "--on stuck: a copy when a collective waits for a rank" || cat "$jobs/hangs.err"
+	"$cudatrace" explain "$jobs/hangs-1" 2>/dev/null | tr -s " \n" " " | grep -q "AllReduce 6 .* was never complete: rank 1 did not call it"
+	ok $? "... which explain reads"
+	refuse "--on stuck=soon" "give a time, as stuck=60s" "$cudatrace" record --keep 60s --on stuck=soon -- true
 	ranks silent 3 6 "--stuck 0" hang=1
 	is "$(grep -c STUCK "$jobs/silent.err")" 0 "--stuck 0: nor has another one"
 }
