@@ -124,7 +124,6 @@ static int device_map_ring(struct ct_device *dev, uint32_t cpu, bool owner, bool
 	struct ct_device_ring *r = &dev->ring[cpu];
 	size_t page = sysconf(_SC_PAGESIZE);
 
-	r->fd = -1;
 	r->status = device_map(dev, CT_MMAP_STATUS(cpu), page, PROT_READ);
 	if (owner)
 		r->consumer = device_map(dev, CT_MMAP_CONSUMER(cpu), page, PROT_READ | PROT_WRITE);
@@ -149,6 +148,8 @@ static int device_map_rings(struct ct_device *dev, bool owner, bool data, struct
 	dev->ring = calloc(s->cpus, sizeof(*dev->ring));
 	if (!dev->ring)
 		return ct_fail(err, ENOMEM, "out of memory");
+	for (cpu = 0; cpu < s->cpus; cpu++)
+		dev->ring[cpu].fd = -1;
 	for (cpu = 0; cpu < s->cpus; cpu++) {
 		code = device_map_ring(dev, cpu, owner, data);
 		if (code == EPERM)
@@ -279,6 +280,26 @@ static void device_skip_overwritten(struct ct_device_ring *r)
 
 	if (r->pos < oldest)
 		r->pos = oldest;
+}
+
+uint32_t ct_device_look(struct ct_device *dev, uint32_t cpu, uint32_t known, struct ct_packet *copy, bool *full)
+{
+	const uint32_t size = dev->session.subbuf_size;
+	struct ct_device_ring *r = &dev->ring[cpu];
+	uint64_t pos = r->pos, limit, content;
+
+	for (;;) {
+		/* Before the records: the writer's release pairs with this. */
+		limit = __atomic_load_n(&r->status->committed, __ATOMIC_ACQUIRE);
+		device_skip_overwritten(r);
+		content = limit <= r->pos ? 0 : limit - r->pos < size ? limit - r->pos : size;
+		if (content <= CT_PACKET_HEAD || (r->pos == pos && content <= known))
+			return 0;
+		if (!device_copy_packet(dev, r, content, copy))
+			continue;
+		*full = content == size;
+		return *full ? copy->content_size / 8 : content;
+	}
 }
 
 /* Packets of one CPU.  Returns how many were copied, or an error. */
@@ -440,15 +461,29 @@ int ct_device_stop(struct ct_device *dev)
 	return ioctl(dev->fd, CT_IOC_STOP) ? -errno : 0;
 }
 
+static void device_unmap(const void *map, size_t size)
+{
+	if (map)
+		munmap((void *)map, size);
+}
+
 void ct_device_close(struct ct_device *dev)
 {
-	uint32_t cpu;
+	size_t page = sysconf(_SC_PAGESIZE);
 
-	/* The mappings go with the process; a recorder has one session. */
-	for (cpu = 0; dev->ring && cpu < dev->session.cpus; cpu++)
-		if (dev->ring[cpu].fd >= 0)
-			close(dev->ring[cpu].fd);
+	for (uint32_t cpu = 0; dev->ring && cpu < dev->session.cpus; cpu++) {
+		struct ct_device_ring *r = &dev->ring[cpu];
+
+		if (r->fd >= 0)
+			close(r->fd);
+		device_unmap(r->status, page);
+		device_unmap(r->consumer, page);
+		device_unmap(r->data, device_ring_size(dev));
+	}
 	free(dev->ring);
+	dev->ring = NULL;
+	device_unmap(dev->facts, page);
+	dev->facts = NULL;
 	if (dev->fd >= 0)
 		close(dev->fd);
 	dev->fd = -1;

@@ -87,6 +87,18 @@ int ct_device_copy_open(struct ct_device *dev, int dirfd, struct ct_error *err);
 int ct_device_snapshot(struct ct_device *dev, int dirfd, uint64_t since, struct ct_error *err);
 
 /**
+ * ct_device_look() - copy the packet at the position of a CPU's ring, as far as it is written
+ * @known: bytes of it that were copied before; where it is as it was then, nothing is copied
+ * @copy: subbuf_size bytes, whose head says then what it would say if the packet were full
+ * @full: set to whether it is: the next one is behind it
+ *
+ * The position goes to the oldest packet that is there, where that one was overwritten.
+ *
+ * Return: its bytes, head included; 0: none, or no more than were known.
+ */
+uint32_t ct_device_look(struct ct_device *dev, uint32_t cpu, uint32_t known, struct ct_packet *copy, bool *full);
+
+/**
  * ct_device_drain() - copy the finished packets into directory @dirfd
  * @last: the session is over: also copy packets that are not full
  *
@@ -105,7 +117,7 @@ int ct_device_drain_threadbufs(struct ct_device *dev, int dirfd, bool last, stru
 /* Appends what was defined since the last call. */
 int ct_device_registry(struct ct_device *dev, struct ct_registry_writer *w);
 
-/* Ends the session; the mappings stay readable. */
+/* Ends the session; the mappings stay readable until the device is closed. */
 int ct_device_stop(struct ct_device *dev);
 void ct_device_close(struct ct_device *dev);
 

@@ -37,8 +37,8 @@ static int snapshot_set_trigger(struct ct_trigger_set *trigger, struct ct_error 
 }
 
 int ct_snapshot_wait(struct ct_recording *rec, struct ct_trigger_set *trigger,
-		     const volatile sig_atomic_t *fired, const volatile sig_atomic_t *stop,
-		     struct ct_error *err)
+		     const struct ct_snapshot_look *look, const volatile sig_atomic_t *fired,
+		     const volatile sig_atomic_t *stop, struct ct_error *err)
 {
 	const struct timespec pause = { .tv_nsec = 10000000 };
 	const struct ct_facts *facts = rec->device.facts;
@@ -47,7 +47,6 @@ int ct_snapshot_wait(struct ct_recording *rec, struct ct_trigger_set *trigger,
 
 	if (rc)
 		return rc;
-	fprintf(stderr, "cudatrace: waiting for a trigger\n");
 	while (facts->triggers == before && !*fired) {
 		if (*stop)
 			return ct_fail(err, EINTR,
@@ -55,6 +54,9 @@ int ct_snapshot_wait(struct ct_recording *rec, struct ct_trigger_set *trigger,
 		if (!facts->running)
 			return ct_fail(err, ENODATA,
 				       "the session ended before a trigger fired: no snapshot");
+		rc = look->look ? look->look(look->arg, err) : 0;
+		if (rc)
+			return rc < 0 ? rc : 0;
 		nanosleep(&pause, NULL);
 	}
 	return 0;

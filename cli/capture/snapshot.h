@@ -15,6 +15,12 @@
  */
 int ct_snapshot_attach(struct ct_recording *rec, bool orphaned, struct ct_error *err);
 
+/* Who looks at the session meanwhile; 1: take the snapshot now; 0; a negative errno with a line in @err. */
+struct ct_snapshot_look {
+	int (*look)(void *arg, struct ct_error *err);	/* NULL: nobody */
+	void *arg;
+};
+
 /**
  * ct_snapshot_wait() - wait until a trigger of the session fires
  * @trigger: what the module is to look for; no flags: nothing new
@@ -23,8 +29,8 @@ int ct_snapshot_attach(struct ct_recording *rec, bool orphaned, struct ct_error 
  * Return: 0; -EINTR: interrupted; -ENODATA: the session ended; what the module returns.
  */
 int ct_snapshot_wait(struct ct_recording *rec, struct ct_trigger_set *trigger,
-		     const volatile sig_atomic_t *fired, const volatile sig_atomic_t *stop,
-		     struct ct_error *err);
+		     const struct ct_snapshot_look *look, const volatile sig_atomic_t *fired,
+		     const volatile sig_atomic_t *stop, struct ct_error *err);
 
 /**
  * ct_snapshot_take() - make a trace of what the rings hold

@@ -79,10 +79,13 @@ recorder_stub()
 		case "$1 ${2:-}" in
 		"session start") [ ! -e "$STUB/refuse" ] ;;
 		"snapshot -q")
-			n=$(cat "$STUB/number" 2>/dev/null || echo 0)
-			echo $((n + 1)) >"$STUB/number"
-			[ $n -lt 4 ] || exec sleep 600
-			mkdir "$4" && head -c 300000 /dev/zero >"$4/stream" ;;
+			echo "cudatrace: waiting for a trigger" >&2
+			for n in 1 2 3 4; do
+				mkdir "$4-$n" && head -c 300000 /dev/zero >"$4-$n/stream"
+				[ $n = 2 ] && why='' || why=" (iteration 7 took 9 ms, 3.1 times the median of 3 ms)"
+				echo "cudatrace: 5 packets in $4-$n$why" >&2
+			done
+			exec sleep 600 ;;
 		"explain "*) echo VERDICT ;;
 		"export --format") echo page >"$5" ;;
 		esac
@@ -100,18 +103,20 @@ recorder()
 	STUB=$work/state CUDATRACE=$work/stub packaging/service/cudatrace-recorder "$work/recorder.conf" 2>"$work/recorder.err" &
 	recorder_pid=$!
 }
-recorder_waits() { [ "$(cat "$work/state/number" 2>/dev/null)" = 5 ]; }
+recorder_waits() { [ "$(grep -c ': snapshot in ' "$work/recorder.err")" = 4 ]; }
 
 # The service: what it asks for, what a trigger leaves, how much stays; and what it may do.
 t_service()
 {
 	local line exposure
 	recorder_stub
-	recorder groups=ioctl,memory ring_size=32M 'filter=--uid=alice --type=memory' 'limit=--rate=10 --by=process' triggers=xid,slow=50ms last=7 snapshots=2
+	recorder groups=ioctl,memory ring_size=32M 'filter=--uid=alice --type=memory' 'limit=--rate=10 --by=process' triggers=xid,slow=50ms,slow-iteration=3x,stuck=60s last=7 snapshots=2
 	wait_until recorder_waits
-	is "$(sed "s,$work/,,g" "$work/state/asked" | head -n 7 | paste -sd ';')" "session stop;session start --groups=ioctl,memory --ring-size=32M;session filter --uid=alice --type=memory;session limit --rate=10 --by=process;snapshot -q -o state/snapshots/.next/trace --last 7 --on xid,slow=50ms;explain state/snapshots/.next/trace;export --format html -o state/snapshots/.next/page.html state/snapshots/.next/trace" "the recorder asks for what its configuration says"
+	is "$(sed "s,$work/,,g" "$work/state/asked" | head -n 7 | paste -sd ';')" "session stop;session start --groups=ioctl,memory --ring-size=32M;session filter --uid=alice --type=memory;session limit --rate=10 --by=process;snapshot -q -o state/snapshots/.next/trace --last 7 --on xid,slow=50ms,slow-iteration=3x,stuck=60s --again 0;explain state/snapshots/.saved/trace;export --format html -o state/snapshots/.saved/page.html state/snapshots/.saved/trace" "the recorder asks for what its configuration says"
 	is "$(ls "$work/state/snapshots" | wc -l)" 2 "as many snapshots stay as it says"
-	is "$(cd "$work/state/snapshots" && ls "$(ls | tail -n 1)" | paste -sd ' ')" "explain.txt log page.html trace" "a snapshot has its explanation and its page"
+	is "$(cd "$work/state/snapshots" && ls "$(ls | tail -n 1)" | paste -sd ' ')" "explain.txt log page.html trace why.txt" "a snapshot has its explanation and its page"
+	is "$(sed -n 's/.*snapshot in [^ ]* //p' "$work/recorder.err" | paste -sd ';'),$(cat "$work/state/snapshots"/*/why.txt | tail -n 1)" \
+		"(iteration 7 took 9 ms, 3.1 times the median of 3 ms);(a trigger of the module);(iteration 7 took 9 ms, 3.1 times the median of 3 ms);(iteration 7 took 9 ms, 3.1 times the median of 3 ms),iteration 7 took 9 ms, 3.1 times the median of 3 ms" "... and what made it"
 	kill -TERM $recorder_pid
 	wait $recorder_pid
 	is "$?,$(tail -n 1 "$work/state/asked")" "0,session stop" "a signal ends it, and the session"
@@ -124,6 +129,11 @@ t_service()
 		recorder "$line"
 		wait $recorder_pid
 		is "$?,$(wc -l <"$work/recorder.err"),$(cat "$work/state/asked" 2>/dev/null)" "78,1," "a wrong configuration is told: $line" || cat "$work/recorder.err"
+	done
+	# The words are those of the commands.
+	for line in "$(sed -n 's/^#triggers=//p' packaging/service/recorder.conf)" xid,status,errno,error,slow-iteration=3x,stuck=60s,stuck; do
+		grep -q 'module is not loaded' <<<"$(build/cudatrace snapshot -q -o "$work/none" --on "$line" --again 60 2>&1)"
+		ok $? "snapshot takes the triggers $line"
 	done
 	REFUSE=1 recorder
 	wait $recorder_pid

@@ -155,6 +155,13 @@ t_units()
 	ok $? "units: $(grep -c '^ok' "$work/units.tap") tests" || grep -v '^ok' "$work/units.tap"
 }
 
+# Reading the module's rings while they are written, and what happened by that.
+t_rings()
+{
+	"$b/rings" >"$work/rings.tap" 2>&1
+	ok $? "rings: $(grep -c '^ok' "$work/rings.tap") tests" || grep -v '^ok' "$work/rings.tap"
+}
+
 # The module's ring with a clock that moves by days, and the reader.
 t_ring()
 {
