@@ -15,11 +15,12 @@ stacked()
 	return $status
 }
 
-# Those of this machine, a path for each version.
+# Those of this machine and of its pyenv, a path for each version.
 stacks_pythons()
 {
 	local python version seen=
-	for python in /usr/bin/python3 python3 python3.9 python3.10 python3.11 python3.12 python3.13 python3.14; do
+	for python in /usr/bin/python3 python3 python3.9 python3.10 python3.11 python3.12 python3.13 python3.14 \
+		"${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.*/bin/python3; do
 		version=$("$python" -c 'import ctypes, sys; print("%d.%d" % sys.version_info[:2] if sys.version_info >= (3, 9) else "")' 2>/dev/null)
 		if [ -n "$version" ] && [[ $seen != *" $version "* ]]; then
 			seen="$seen $version "
@@ -148,21 +149,73 @@ t_stacks_held()
 	ok $? "a stack is part of its call, and no event"
 }
 
+# A program that has several interpreters: the second one's lines, below them those that run it; of 3.9 these alone.
+t_stacks_interpreters()
+{
+	local python version try inner any=
+	while read -r python version; do
+		any=1 inner=spin
+		[ "$version" != 3.9 ] || inner=spin_from
+		for try in 1 2 4 8; do
+			CUDATRACE_TEST_SAMPLE=--sample=1000 stacked "interpreters-$version" "$python" tests/record/stacks_interpreters.py \
+				"$PWD/build/tests/sim/libcuda.so.1" "$work/expected-interpreters" $try || break
+			# Of a busy machine's program there may be few samples.
+			jq -rs --arg inner $inner '[.[] | select(.name == "sample" and .stack and .stack[0][2] == $inner) | [.stack[][2]]] | unique | tojson' \
+				"$work/interpreters-$version.jsonl" >"$work/interpreters.samples"
+			! grep -qxF '[]' "$work/interpreters.samples" || continue
+			break
+		done
+		is "$?,$(wc -l <"$work/expected-interpreters")" 0,110 "Python $version: several interpreters are recorded" || tail -n 3 "$work/interpreters-$version.err"
+		if [ "$version" = 3.9 ]; then
+			# Which of them runs it does not say.
+			sed -i 's/\[\[.*"<module>"\], \(\[[0-9]*, "called"\]\)/[\1/' "$work/expected-interpreters"
+		fi
+		diff <(sed 's/, /,/g; s/,\(\[\[\)/ \1/' "$work/expected-interpreters" | sort) \
+			<(jq -r 'select(.stack and .phase == "E" and .name == "cuCtxSynchronize") | "\(.tid) \([.stack[] | .[1:]] | tojson)"' \
+				"$work/interpreters-$version.jsonl" | sort) >"$work/interpreters.diff"
+		ok $? "... calls have the lines of both, in each thread" || head -n 4 "$work/interpreters.diff"
+		if [ "$version" = 3.9 ]; then
+			is "$(cat "$work/interpreters.samples")" '[["spin_from","<module>"]]' "... and samples those of the first one"
+		else
+			is "$(cat "$work/interpreters.samples")" '[["spin","<module>","spin_from","<module>"]]' "... and samples, too"
+		fi
+	done < <(stacks_pythons)
+	[ -n "$any" ] || skip "several interpreters" "no python3 with ctypes"
+}
+
 # Python in a program of C, which has two interpreters in one thread and calls without any, too.
 t_stacks_embedded()
 {
-	local library
-	library=$(ldconfig -p | sed -n 's/.*libpython3\.\(9\|1[0-4]\)\.so\.1\.0 .*=> //p' | head -n 1)
-	[ -n "$library" ] || { skip "stacks of an embedded Python" "no libpython3.N.so.1.0"; return; }
+	local python version any=
 	gcc -O2 -g -o "$work/embedding" tests/record/embedded.c -ldl
-	CUDATRACE_TEST_SAMPLE=--sample=0 stacked embedded "$work/embedding" "$library" "$PWD/build/tests/sim/libcuda.so.1"
-	is $? 0 "a program with an embedded Python is recorded" || tail -n 3 "$work/embedded.err"
+	while read -r python version; do
+		stacks_embedded "$python" "$version" && any=1
+	done < <(stacks_pythons)
+	[ -n "$any" ] || skip "stacks of an embedded Python" "no libpython3.N.so.1.0"
+}
+
+stacks_embedded()
+{
+	local python=$1 version=$2 library
+	library=$("$python" -c 'import sys, sysconfig; print(sysconfig.get_config_var("LIBDIR"), sysconfig.get_config_var("INSTSONAME"), sep="/")')
+	case $library in
+	*.so.*) [ -f "$library" ] || return ;;
+	*) return 1 ;;
+	esac
+	CUDATRACE_TEST_SAMPLE=--sample=0 PYTHONHOME=$("$python" -c 'import sys; print(sys.prefix)') \
+		stacked embedded "$work/embedding" "$library" "$PWD/build/tests/sim/libcuda.so.1"
+	is $? 0 "Python $version: a program in which it is embedded is recorded" || tail -n 3 "$work/embedded.err"
 	jq -c 'select(.stack and .phase == "E" and .name == "cuCtxSynchronize") | [.stack[] | .[1:]]' "$work/embedded.jsonl" >"$work/embedded.stacks"
 	is "$(grep -cxF '[[7,"interpreter_0"],[1,"<module>"]]' "$work/embedded.stacks")" 10 "calls of its first interpreter have their lines"
 	is "$(jq -c 'select(.[0][1] == "outside") | [.[] | .[1]] | index("main") != null and index("<module>") == null' "$work/embedded.stacks" | sort | uniq -c | tr -s ' ')" \
 		" 21 true" "calls between them have frames of compiled code"
-	is "$(wc -l <"$work/embedded.stacks") $(grep -v interpreter_0 "$work/embedded.stacks" | grep -v '"outside"' | grep -vc '\[7,"interpreter_1"\]\|"main"')" "41 0" \
-		"those of its second one have no lines of another: theirs, or frames of compiled code"
+	is "$(wc -l <"$work/embedded.stacks")" 41 "... all of them"
+	if [ "$version" = 3.9 ]; then
+		is "$(grep -v interpreter_0 "$work/embedded.stacks" | grep -v '"outside"' | grep -vc '"main"')" 0 \
+			"those of its second one have no lines of another: frames of compiled code"
+		return
+	fi
+	is "$(grep -cxF '[[7,"interpreter_1"],[1,"<module>"]]' "$work/embedded.stacks")" 10 "those of its second one have theirs"
 }
 
 t_stacks_none()

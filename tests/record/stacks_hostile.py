@@ -10,7 +10,7 @@ import sys
 import time
 
 HEAD = 36   # bytes of struct python_page up to .state
-WORDS = range(HEAD, 160, 2)     # the numbers behind it, most of them offsets of two bytes
+WORDS = range(HEAD, 164, 2)     # the numbers behind it, most of them offsets of two bytes
 
 cuda = ctypes.CDLL(sys.argv[1])
 chance = random.Random(int(sys.argv[2]))

@@ -16,6 +16,8 @@
 #define PYTHON_TEXT		2048u
 #define PYTHON_TABLE		(1u << 20)
 #define PYTHON_HEAD		256u	/* bytes of a code object that are looked at */
+#define PYTHON_STATE		512u	/* bytes of a thread's state */
+#define PYTHON_OURS		8u	/* states that one thread runs */
 #define PYTHON_KINDS		8u	/* bit of a string's state where its kind begins, at most */
 #define PTHREAD_TID		720u	/* of struct pthread of glibc on x86-64 */
 
@@ -24,7 +26,8 @@ bool ct_sampled_page_fits(const struct python_page *page)
 	const struct layout *l = &page->layout;
 
 	return l->code_filename <= PYTHON_HEAD - 8 && l->code_name <= PYTHON_HEAD - 8 && l->code_lines <= PYTHON_HEAD - 8 &&
-	       l->code_firstline <= PYTHON_HEAD - 4 && l->type <= PYTHON_HEAD - 8 && l->string_kind <= PYTHON_KINDS;
+	       l->code_firstline <= PYTHON_HEAD - 4 && l->thread_next <= PYTHON_STATE - 8 && l->thread_id <= PYTHON_STATE - 8 &&
+	       l->thread_frame <= PYTHON_STATE - 8 && l->thread_native <= (int)PYTHON_STATE - 8 && l->thread_cframe <= (int)PYTHON_STATE - 8 && l->type <= PYTHON_HEAD - 8 && l->string_kind <= PYTHON_KINDS;
 }
 
 static uint64_t python_word(const uint8_t *at)
@@ -53,8 +56,9 @@ static bool python_is_thread(struct ct_sampled_python *p, uint64_t thread, pid_t
 uint64_t ct_sampled_thread(struct ct_sampled_python *p, pid_t tid)
 {
 	const struct layout *l = &p->about.layout;
-	uint64_t interpreter = 0, thread = 0;
+	uint64_t interpreter = 0, thread = 0, found = 0;
 
+	/* Of several states that of the oldest interpreter, which is the last one: other ones it runs (3.9). */
 	if (!ct_remote_now(&p->remote, p->about.runtime + l->runtime_interpreters, &interpreter, 8))
 		return 0;
 	for (unsigned int i = 0; interpreter && i < PYTHON_INTERPRETERS; i++) {
@@ -62,14 +66,14 @@ uint64_t ct_sampled_thread(struct ct_sampled_python *p, pid_t tid)
 			return 0;
 		for (unsigned int k = 0; thread && k < PYTHON_THREADS; k++) {
 			if (python_is_thread(p, thread, tid))
-				return thread;
+				found = thread;
 			if (!ct_remote_now(&p->remote, thread + l->thread_next, &thread, 8))
 				return 0;
 		}
 		if (!ct_remote_now(&p->remote, interpreter + l->interpreter_next, &interpreter, 8))
-			return 0;
+			return found;
 	}
-	return 0;
+	return found;
 }
 
 /* ------------------------------------------------------------------- texts --- */
@@ -218,7 +222,7 @@ static struct ct_sampled_code *python_code(struct ct_sampled_python *p, uint64_t
 		return NULL;
 	code = ct_keyed_get(&p->codes, address);
 	if (code && code->function && code->filename == filename && code->name == name && code->table == table &&
-	    code->first == first && !python_generated(code))
+	    code->first == first && !python_generated(code) && !p->several)
 		return code;
 	if (!code && p->codes.count < PYTHON_CODES)
 		code = ct_keyed_put(&p->codes, address);
@@ -239,7 +243,10 @@ struct python_walk {
 	uint64_t frame[2 * CT_SAMPLED_DEPTH], code[2 * CT_SAMPLED_DEPTH];
 	int64_t at[2 * CT_SAMPLED_DEPTH];	/* of an instruction, or its address */
 	unsigned int count;
+	unsigned int first;	/* was there all the time */
 	bool cut;
+	uint64_t word;		/* where the state says which */
+	uint64_t inner, outer;	/* on the thread's stack: with what its code begins (several interpreters) */
 };
 
 /* A frame's number of the copy of its code that the thread runs (free threading): where that begins. */
@@ -286,6 +293,7 @@ static bool python_frames(struct ct_sampled_python *p, struct python_walk *w, ui
 	uint8_t owner;
 
 	w->count = 0;
+	w->inner = w->outer = 0;
 	for (unsigned int i = 0; frame && i < 2 * CT_SAMPLED_DEPTH; i++) {
 		owner = 0;
 		if (l->frame_owner >= 0 && !ct_remote_read(&p->remote, frame + l->frame_owner, &owner, 1))
@@ -294,6 +302,9 @@ static bool python_frames(struct ct_sampled_python *p, struct python_walk *w, ui
 			if (!python_frame(p, w, frame))
 				return false;
 			w->frame[w->count++] = frame;
+		} else {
+			w->inner = w->inner ? w->inner : frame;
+			w->outer = frame;
 		}
 		if (!ct_remote_read(&p->remote, frame + l->frame_previous, &frame, 8))
 			return false;
@@ -395,6 +406,156 @@ int ct_sampled_stack(struct ct_sampled_python *p, pid_t tid, uint64_t thread, st
 	}
 	first = python_walk(p, word, &walk);
 	return walk.count ? python_lines(p, &walk, first, stack) : 0;
+}
+
+/* ---------------------------------------------------- several interpreters --- */
+/*
+ * As the plugin's interpreters.c.  Up to 3.12 a state is run by the thread on whose stack the struct lies of what executes
+ * its code: a thread's pthread_self() lies above its stack and below the others', but for the main thread's.
+ */
+struct python_state {
+	uint64_t state, cframe, id;
+};
+
+static int python_states(struct ct_sampled_python *p, pid_t tid, struct python_state *states, unsigned int room)
+{
+	const struct layout *l = &p->about.layout;
+	uint64_t interpreter, state, native;
+	uint8_t head[PYTHON_STATE];
+	unsigned int count = 0;
+
+	if (!ct_remote_now(&p->remote, p->about.runtime + l->runtime_interpreters, &interpreter, 8))
+		return 0;
+	for (unsigned int i = 0; interpreter && i < PYTHON_INTERPRETERS; i++) {
+		if (!ct_remote_now(&p->remote, interpreter + l->interpreter_threads, &state, 8))
+			return 0;
+		while (state && count < room && ct_remote_now(&p->remote, state, head, sizeof(head))) {
+			states[count] = (struct python_state){ .state = state, .id = python_word(head + l->thread_id) };
+			if (l->thread_cframe >= 0) {
+				states[count].cframe = python_word(head + l->thread_cframe);
+				count++;
+			} else {
+				native = python_word(head + l->thread_native);
+				count += native == (uint64_t)tid;
+			}
+			state = python_word(head + l->thread_next);
+		}
+		if (!ct_remote_now(&p->remote, interpreter + l->interpreter_next, &interpreter, 8))
+			return 0;
+	}
+	return count;
+}
+
+/* Which of them the thread runs: first in the list.  The number of these. */
+static unsigned int python_ours(struct ct_sampled_python *p, pid_t tid, struct python_state *states, unsigned int count)
+{
+	unsigned int ours = 0;
+	uint32_t native = 0;
+
+	if (p->about.layout.thread_cframe < 0)
+		return count < PYTHON_OURS ? count : PYTHON_OURS;
+	for (unsigned int i = 0; i < count && ours < PYTHON_OURS; i++) {
+		struct python_state own = states[i];
+		uint64_t above = 0;
+
+		/* One that runs nothing has the struct in it. */
+		if (own.cframe - own.state < PYTHON_STATE)
+			continue;
+		for (unsigned int k = 0; k < count; k++)
+			if (states[k].id > own.cframe && (!above || states[k].id < above))
+				above = states[k].id;
+		if (above ? ct_remote_now(&p->remote, above + PTHREAD_TID, &native, 4) && native == (uint32_t)tid : tid == p->remote.pid) {
+			states[i] = states[ours];
+			states[ours++] = own;
+		}
+	}
+	return ours;
+}
+
+static bool python_place(struct ct_sampled_python *p, const struct python_state *state, struct python_walk *w)
+{
+	const struct layout *l = &p->about.layout;
+	uint64_t cframe = state->cframe, word = l->cframe_frame >= 0 ? cframe + l->cframe_frame : state->state + l->thread_frame;
+
+	w->first = python_walk(p, word, w);
+	w->word = state->state + (l->thread_cframe >= 0 ? (uint64_t)l->thread_cframe : l->thread_frame);
+	if (l->thread_cframe < 0)
+		return w->count && w->inner;
+	w->inner = w->outer = cframe;
+	for (unsigned int i = 0; cframe - state->state >= PYTHON_STATE; i++) {
+		w->outer = cframe;
+		/* Deeper than what is shown: it reaches anywhere. */
+		if (i == 2 * CT_SAMPLED_DEPTH)
+			w->outer = UINT64_MAX;
+		if (i == 2 * CT_SAMPLED_DEPTH || !ct_remote_now(&p->remote, cframe + l->cframe_previous, &cframe, 8))
+			break;
+	}
+	return w->count;
+}
+
+/* Has it not ended while its callers' frames were read? */
+static bool python_still(struct ct_sampled_python *p, const struct python_walk *w)
+{
+	uint64_t now;
+
+	return ct_remote_now(&p->remote, w->word, &now, 8) &&
+	       (p->about.layout.thread_cframe >= 0 ? now == w->inner : python_find(w, now) < w->count);
+}
+
+static void python_append(struct python_walk *to, const struct python_walk *w)
+{
+	for (unsigned int i = w->first; i < w->count; i++) {
+		if (to->count == 2 * CT_SAMPLED_DEPTH) {
+			to->cut = true;
+			return;
+		}
+		to->frame[to->count] = w->frame[i];
+		to->code[to->count] = w->code[i];
+		to->at[to->count++] = w->at[i];
+	}
+	to->cut = to->cut || w->cut;
+}
+
+bool ct_sampled_several(struct ct_sampled_python *p)
+{
+	const struct layout *l = &p->about.layout;
+	uint64_t words[3];	/* the newest, the first, the next one's number */
+
+	if ((l->thread_cframe < 0 && (l->version < 0x030d || l->thread_native < 0)) ||
+	    !ct_remote_now(&p->remote, p->about.runtime + l->runtime_interpreters, words, sizeof(words)))
+		return false;
+	p->several = words[2] > 1;
+	return p->several && words[0] != words[1];
+}
+
+int ct_sampled_all(struct ct_sampled_python *p, pid_t tid, struct ct_sampled_stack *stack)
+{
+	static struct python_state states[PYTHON_THREADS];
+	static struct python_walk walks[PYTHON_OURS], joined;
+	unsigned int ours = python_ours(p, tid, states, python_states(p, tid, states, PYTHON_THREADS)), count = 0, at;
+	struct python_walk *order[PYTHON_OURS];
+	uint64_t outer = 0;
+
+	stack->depth = 0;
+	stack->cut = false;
+	for (unsigned int i = 0; i < ours; i++) {
+		if (!python_place(p, &states[i], &walks[i]))
+			continue;
+		for (at = count++; at && order[at - 1]->inner > walks[i].inner; at--)
+			order[at] = order[at - 1];
+		order[at] = &walks[i];
+	}
+	joined.count = 0;
+	joined.cut = false;
+	for (unsigned int i = 0; i < count && !joined.cut; i++) {
+		/* Two that call each other in turns: which frame called which is not told. */
+		if (order[i]->inner < outer)
+			joined.cut = true;
+		else
+			python_append(&joined, order[i]);
+		outer = order[i]->outer;
+	}
+	return joined.count && (count == 1 || python_still(p, order[0])) ? python_lines(p, &joined, 0, stack) : 0;
 }
 
 void ct_sampled_python_free(struct ct_sampled_python *p)

@@ -39,6 +39,7 @@ struct ct_sampled_stack {
 struct ct_sampled_python {
 	struct ct_remote remote;
 	struct python_page about;
+	bool several;			/* it has, or had, a second interpreter */
 	uint8_t kind;			/* bit of strings where their kind begins, once it was found; 0: as .about says */
 	CT_KEYED(struct ct_sampled_code) codes;
 };
@@ -54,6 +55,12 @@ uint64_t ct_sampled_thread(struct ct_sampled_python *p, pid_t tid);
  * read now; -ESRCH: the state is not the thread's any more.
  */
 int ct_sampled_stack(struct ct_sampled_python *p, pid_t tid, uint64_t thread, struct ct_sampled_stack *stack);
+
+/* Has the program several interpreters now, whose threads can be told apart? */
+bool ct_sampled_several(struct ct_sampled_python *p);
+
+/* As ct_sampled_stack(): of all interpreters that the thread runs, one called by the other. */
+int ct_sampled_all(struct ct_sampled_python *p, pid_t tid, struct ct_sampled_stack *stack);
 void ct_sampled_python_free(struct ct_sampled_python *p);
 
 #endif

@@ -238,6 +238,8 @@ static uint32_t sampler_python(struct ct_sampler *s, struct sampled_process *p, 
 
 	if (!p->python.about.version || p->python.about.state == PAGE_REFUSED)
 		return 0;
+	if (ct_sampled_several(&p->python))
+		return ct_sampled_all(&p->python, t->task.tid, &s->stack) > 0 ? sampler_stack(s) : 0;
 	if (!t->state && now >= t->next) {
 		t->state = ct_sampled_thread(&p->python, t->task.tid);
 		t->next = now + SAMPLER_FIND_NS;

@@ -298,7 +298,8 @@ cut:
 
 bool frames_walk(bool safe, void *thread, const struct python_last *last, struct python_stack *s)
 {
-	const struct layout *l = &python.layout;
+	/* Each interpreter gives its code numbers from the first one on. */
+	const struct layout *l = python_were_several() ? &python.unnumbered : &python.layout;
 
 	if (!memory_may_be((uint64_t)thread))
 		return false;

@@ -36,17 +36,26 @@ struct python_last {
 /* An interpreter of this process whose frames can be read. */
 struct python {
 	struct layout layout;
+	struct layout unnumbered;	/* of programs with several interpreters: code has no numbers */
 	uint32_t version;		/* as PY_VERSION_HEX */
 	char text[32];			/* "3.11.7" */
 	void *(*this_thread)(void);	/* PyGILState_GetThisThreadState() */
 	void *(*current)(void);		/* _PyThreadState_UncheckedGet() */
 	int (*finalizing)(void);
 	uint64_t code_type, string_type, bytes_type;
+	/* Of the runtime: the newest interpreter, the first one, the number of the next; NULL: not known. */
+	const uint64_t *interpreters;
 };
 
 /* That of this process, once it was found, and whether it was checked. */
 extern struct python python __attribute__((visibility("hidden")));
 extern bool python_checked __attribute__((visibility("hidden")));
+
+/* There was a second interpreter: numbers of code objects may be those of another one's. */
+static inline bool python_were_several(void)
+{
+	return python.interpreters && __atomic_load_n(&python.interpreters[2], __ATOMIC_RELAXED) > 1;
+}
 
 /*
  * The frames of this thread state.  safe: nothing of it is believed yet.  last: what is compared with, or NULL.

@@ -19,24 +19,24 @@
 
 static const struct layout layouts[] = {
 	{ .version = 0x0309, LAYOUT_THREADS(32, 0, 8, 8, 176, -1),
-	  .lines = LINES_LNOTAB, .thread_frame = 24, .cframe_frame = -1,
+	  .lines = LINES_LNOTAB, .thread_frame = 24, .cframe_frame = -1, .thread_cframe = -1,
 	  .frame_previous = 24, .frame_code = 32, .frame_instr = 104, .frame_owner = -1,
 	  .index = true, .unit = 1,
 	  .code_firstline = 40, .code_filename = 104, .code_name = 112, .code_lines = 120,
 	  LAYOUT_STRINGS(48, 72) },
 	{ .version = 0x030a, LAYOUT_THREADS(32, 0, 8, 8, 176, -1),
-	  .lines = LINES_PAIRS, .thread_frame = 24, .cframe_frame = -1,
+	  .lines = LINES_PAIRS, .thread_frame = 24, .cframe_frame = -1, .thread_cframe = 48, .cframe_previous = 8,
 	  .frame_previous = 24, .frame_code = 32, .frame_instr = 96, .frame_owner = -1,
 	  .index = true, .unit = 2,
 	  .code_firstline = 40, .code_filename = 104, .code_name = 112, .code_lines = 120,
 	  LAYOUT_STRINGS(48, 72) },
 	{ .version = 0x030b, LAYOUT_THREADS(40, 0, 16, 8, 152, 160),
-	  .lines = LINES_LOCATIONS, .thread_frame = 56, .cframe_frame = 8,
+	  .lines = LINES_LOCATIONS, .thread_frame = 56, .cframe_frame = 8, .thread_cframe = 56, .cframe_previous = 16,
 	  .frame_previous = 48, .frame_code = 32, .frame_instr = 56, .frame_owner = 69, .owner_c = 3,
 	  .code_firstline = 72, .code_filename = 112, .code_name = 120, .code_lines = 136,
 	  .code_start = 184, LAYOUT_STRINGS(48, 72) },
 	{ .version = 0x030c, LAYOUT_THREADS(40, 0, 72, 8, 136, 144),
-	  .lines = LINES_LOCATIONS, .thread_frame = 56, .cframe_frame = 0,
+	  .lines = LINES_LOCATIONS, .thread_frame = 56, .cframe_frame = 0, .thread_cframe = 56, .cframe_previous = 8,
 	  .frame_previous = 8, .frame_code = 0, .frame_instr = 56, .frame_owner = 70, .owner_c = 3,
 	  .code_firstline = 68, .code_filename = 112, .code_name = 120, .code_lines = 136,
 	  .code_start = 192, .code_version = 92, LAYOUT_STRINGS(40, 56) },
@@ -104,7 +104,7 @@ static bool layout_debug(struct layout *l, uint16_t version, const uint64_t *wor
 		if (d->version != version)
 			continue;
 		*l = (struct layout){
-			.version = version, .lines = LINES_LOCATIONS, .cframe_frame = -1,
+			.version = version, .lines = LINES_LOCATIONS, .cframe_frame = -1, .thread_cframe = -1,
 			.owner_c = d->owner_c, .string_kind = d->kind, .frame_bytecode = -1,
 		};
 		if (!layout_threads(l, d, words) ||

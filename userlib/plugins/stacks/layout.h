@@ -22,6 +22,8 @@ struct layout {
 	enum line_format lines;
 	uint16_t thread_frame;		/* in the thread's state: its frame, or where that stands: */
 	int16_t cframe_frame;		/* in struct _PyCFrame; -1: there is none */
+	int16_t thread_cframe;		/* in the thread's state; -1: there is none (3.9, and from 3.13 on) */
+	uint16_t cframe_previous;
 	uint16_t frame_previous, frame_code, frame_instr;
 	int16_t frame_owner;		/* -1: each frame is one of Python code */
 	uint8_t owner_c;		/* from this one on an owner is not Python code */

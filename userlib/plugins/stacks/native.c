@@ -105,6 +105,13 @@ out:
 		close(fd);
 }
 
+uint64_t native_begins(struct native_stack *n, uint64_t here)
+{
+	if (!n->high)
+		native_bounds(n, here);
+	return here >= n->low && here < n->high ? n->high : 0;
+}
+
 /* From which of the last stack's frames on all return addresses are where they were. */
 static unsigned int native_unchanged(const struct native_stack *n, uint64_t here)
 {

@@ -8,7 +8,7 @@
 
 #include "layout.h"
 
-#define PAGE_MAGIC	0x70616765736d7003ull	/* its last byte: of this layout */
+#define PAGE_MAGIC	0x70616765736d7004ull	/* its last byte: of this layout */
 #define PAGE_SIZE	4096
 #define PAGE_THREADS	512
 #define PAGE_PREFIX	".sample-"

@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/sys.h"
 #include "plugins/gpu/loader.h"
 #include "plugins/stacks/check.h"
+#include "plugins/stacks/interpreters.h"
 #include "plugins/stacks/nodes.h"
 #include "plugins/stacks/sampled.h"
 
@@ -123,6 +125,9 @@ static bool python_find(void)
 		return true;
 	}
 	check_find(handle);
+	p.interpreters = interpreters_find(handle, &p.layout);
+	p.unnumbered = p.layout;
+	p.unnumbered.code_version = 0;
 	python = p;
 	python_tell(&p, handle, PAGE_FOUND);
 	__atomic_store_n(&state, PYTHON_READY, __ATOMIC_RELEASE);
@@ -157,15 +162,30 @@ static bool python_string_kind(const struct python_stack *s)
 	return false;
 }
 
-static enum python_state python_check(struct python_stack *room)
+/*
+ * In a program with several interpreters all that this thread runs; false: there is only one, or nothing is known of
+ * this stack.
+ */
+static bool python_several(struct python_own *own, bool *has)
 {
-	bool attached;
-	void *thread = python_thread(&attached);
+	uint64_t end = interpreters_several() ? native_begins(&own->native, own->here) : 0;
+
+	if (!end)
+		return false;
+	*has = !(python.finalizing && python.finalizing()) && interpreters_walk(own->here, end, &own->more, &own->stack);
+	return true;
+}
+
+static enum python_state python_check(struct python_own *own)
+{
+	struct python_stack *room = &own->stack;
+	bool attached = false, has, several = python_several(own, &has);
+	void *thread = several ? NULL : python_thread(&attached);
 	const char *why;
 
-	if (!thread)
+	if (several ? !has : !thread)
 		return PYTHON_NONE;
-	if (!frames_walk(true, thread, NULL, room)) {
+	if (!several && !frames_walk(true, thread, NULL, room)) {
 		python_refuse("its frames are not where they should be");
 		return PYTHON_REFUSED;
 	}
@@ -188,7 +208,7 @@ static enum python_state python_check(struct python_stack *room)
 	return PYTHON_READY;
 }
 
-enum python_state python_ready(struct python_stack *room)
+enum python_state python_ready(struct python_own *own)
 {
 	static uint32_t looked;
 	uint32_t n;
@@ -207,20 +227,24 @@ enum python_state python_ready(struct python_stack *room)
 	}
 	if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) != PYTHON_READY)
 		return PYTHON_REFUSED;
-	return __atomic_load_n(&python_checked, __ATOMIC_ACQUIRE) ? PYTHON_READY : python_check(room);
+	return __atomic_load_n(&python_checked, __ATOMIC_ACQUIRE) ? PYTHON_READY : python_check(own);
 }
 
-bool python_walk(const struct python_last *last, struct python_stack *s)
+bool python_walk(struct python_own *own)
 {
-	bool attached, check;
-	void *thread = python_thread(&attached);
+	struct python_stack *s = &own->stack;
+	bool attached, check, has;
 	const char *why;
+	void *thread;
 
+	if (unlikely(python_several(own, &has)))
+		return has;
+	thread = python_thread(&attached);
 	if (!thread)
 		return false;
 	/* Once more with the interpreter's own words, where the thread has its lock: all frames. */
 	check = attached && !check_done();
-	if (!frames_walk(false, thread, check ? NULL : last, s))
+	if (!frames_walk(false, thread, check ? NULL : &own->last, s))
 		return false;
 	why = check && s->depth ? check_stack(&python, s, thread) : NULL;
 	if (!why)

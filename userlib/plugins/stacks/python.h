@@ -7,6 +7,7 @@
 #define CT_STACKS_PYTHON_H
 
 #include "plugins/stacks/frames.h"
+#include "plugins/stacks/native.h"
 
 enum python_state {
 	PYTHON_NONE,			/* there is none yet */
@@ -14,14 +15,22 @@ enum python_state {
 	PYTHON_READY,
 };
 
+/* What a thread keeps of its stacks. */
+struct python_own {
+	uint64_t here;			/* where on its stack one is being taken */
+	struct python_stack stack, more;
+	struct python_last last;
+	struct native_stack native;
+};
+
 /* Once, as the library is loaded: is the program itself an interpreter?  It has not begun yet. */
 void python_begin(void);
 
 /* Looks for an interpreter, at first now and then, and checks it at its first stack. */
-enum python_state python_ready(struct python_stack *room);
+enum python_state python_ready(struct python_own *own);
 
 /* The stack of the calling thread, compared with its last one.  False: it has none that could be read now. */
-bool python_walk(const struct python_last *last, struct python_stack *s);
+bool python_walk(struct python_own *own);
 
 /* The interpreter is not what it seemed: no more stacks are taken of it. */
 void python_refuse(const char *why);

@@ -7,6 +7,7 @@
  *
  *   stacks.c	what was the stack at the thread's last call, and what has changed since
  *   python.c	the interpreter, from its first look on
+ *   interpreters.c	several of them in one thread
  *   frames.c	the frames of its threads
  *   layout.c	where it keeps them
  *   lines.c	lines of instructions
@@ -43,11 +44,9 @@ struct thread {
 	uint64_t known;			/* the recorder knows it: see sampled.c */
 	uint64_t busy;			/* where on the stack one is being taken; 0: nowhere */
 	uint32_t generation;		/* of the ids in nodes and cache */
-	struct python_stack stack;
-	struct python_last last;
+	struct python_own own;
 	struct cached cache[CACHED][WAYS];
 	uint8_t oldest[CACHED];		/* of each set */
-	struct native_stack native;
 };
 
 /* Of whom frames are recorded: PYTHON: of Python, and native ones where a thread has none; ALL: both. */
@@ -127,8 +126,8 @@ static bool frame_same(const struct python_frame *a, const struct python_frame *
 /* The node of the stack that was walked, which becomes the last one. */
 static uint32_t stack_node(struct thread *t)
 {
-	struct python_stack *s = &t->stack;
-	struct python_last *last = &t->last;
+	struct python_stack *s = &t->own.stack;
+	struct python_last *last = &t->own.last;
 	unsigned int kept = s->kept, depth = last->depth;
 	uint32_t node = 0;
 
@@ -167,16 +166,17 @@ static void stack_forget(struct thread *t)
 	if (likely(t->generation == generation))
 		return;
 	t->generation = generation;
-	t->last.depth = 0;
+	t->own.last.depth = 0;
 	memset(t->cache, 0, sizeof(t->cache));
 }
 
 /* False: the thread has no frames of Python, and may have others. */
 static bool stack_python(struct thread *t, uint64_t here, uint32_t *node)
 {
-	struct python_stack *s = &t->stack;
+	struct python_stack *s = &t->own.stack;
 
-	switch (python_ready(s)) {
+	t->own.here = here;
+	switch (python_ready(&t->own)) {
 	case PYTHON_NONE:
 		return false;
 	case PYTHON_REFUSED:
@@ -185,17 +185,17 @@ static bool stack_python(struct thread *t, uint64_t here, uint32_t *node)
 	case PYTHON_READY:
 		break;
 	}
-	if (!python_walk(&t->last, s) || !(s->kept + s->depth))
+	if (!python_walk(&t->own) || !(s->kept + s->depth))
 		return false;
 	if (mode == STACKS_ALL)
-		native_inside(&t->native, here, s);
+		native_inside(&t->own.native, here, s);
 	*node = stack_node(t);
 	return true;
 }
 
 static uint32_t stack_native(struct thread *t, uint64_t here)
 {
-	return native_walk(&t->native, here, &t->stack) && t->stack.depth ? stack_node(t) : 0;
+	return native_walk(&t->own.native, here, &t->own.stack) && t->own.stack.depth ? stack_node(t) : 0;
 }
 
 static void stacks_mode(const char *word)
