@@ -494,6 +494,28 @@ t_stacks_exports()
 		"$(grep -c '"name":"sample"' "$work/exports-a.jsonl")" "and samples"
 }
 
+# The GPU's memory by the line that allocated it: at the moment at which most was held, and at the end.
+t_stacks_memory()
+{
+	local python version wanted='late 0 16 weights 32 32 scratch 64 0 <module> 96 48'
+	read -r python version < <(stacks_pythons)
+	[ -n "$python" ] || { skip "memory by line" "no python3 with ctypes"; return; }
+	CUDATRACE_TEST_SAMPLE=--sample=0 stacked memory "$python" tests/record/stacks_memory.py "$PWD/build/tests/sim/libcuda.so.1"
+	is $? 0 "a program whose lines allocate memory is recorded" || tail -n 3 "$work/memory.err"
+	"$cudatrace" report --format json lines stacks "$work/memory" >"$work/memory.json" 2>/dev/null
+	is "$(jq -r '[.. | objects | select(.Function? | IN("late", "weights", "scratch", "<module>")) |
+			[.Function, ."Held at Most (B)" / 1048576, ."Held at End (B)" / 1048576]] | group_by(.[0]) |
+			map([.[0][0], (map(.[1]) | add), (map(.[2]) | add)]) | sort_by(.[1]) | map(map(tostring) | join(" ")) | join(" ")' "$work/memory.json")" \
+		"$wanted" "report lines has it: $wanted MiB"
+	is "$(jq -c '[[.. | objects | select(.Stack?)][] | [."Held at Most (B)", ."Held at End (B)"]] | transpose | map(add / 1048576)' "$work/memory.json")" \
+		'[96,48]' "report stacks has all of it once"
+	is "$("$cudatrace" report --format json memory "$work/memory" 2>/dev/null | jq -c '[.. | objects | select(.Kind? == "gpu") | ."Peak (bytes)"] | add / 1048576')" 96 \
+		"as much as the process held at most"
+	is "$("$cudatrace" export --weight most "$work/memory" 2>/dev/null | awk '{ n += $NF } END { print n / 1048576 }')" 96 "folded stacks have it, too"
+	"$cudatrace" report lines "$work/memory" 2>&1 | grep -q 'Held: memory of the GPU'
+	ok $? "people are told what that is"
+}
+
 # parquet_docs WORDS DIR: the query of docs/fleet.md that has these words, of this directory.
 parquet_docs()
 {

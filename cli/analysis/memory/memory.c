@@ -134,23 +134,58 @@ static void memory_sum_add(struct ct_memory_sum *s, uint64_t size, uint64_t ts)
 	}
 }
 
-static int memory_add(struct ct_memory *m, struct ct_memory_process *p, unsigned int kind, uint64_t size, uint64_t ts)
+/* What it held at the last peak: since then it did not change, unless it says so. */
+static void memory_stack_most(const struct ct_memory_process *p, struct ct_memory_stack *s)
 {
-	memory_sum_add(&p->sums[kind], size, ts);
-	if (kind == CT_MEMORY_HOST)
-		return 0;
-	m->change.allocations++;
-	m->change.bytes += size;
-	memory_sum_add(&p->sums[CT_MEMORY_GPU], size, ts);
-	return memory_note_time(p, ts);
+	if (s->peaks != p->peaks)
+		s->most = s->held;
+	s->peaks = p->peaks;
 }
 
-static int memory_take(struct ct_memory_process *p, unsigned int kind, uint64_t size, uint64_t ts)
+static struct ct_memory_stack *memory_stack(struct ct_memory_process *p, uint32_t stack)
 {
+	/* A stack that is new held nothing before. */
+	struct ct_memory_stack *s = ct_keyed_put(&p->stacks, stack);
+
+	if (s)
+		memory_stack_most(p, s);
+	return s;
+}
+
+static int memory_add(struct ct_memory *m, struct ct_memory_process *p, const struct ct_memory_live *live)
+{
+	struct ct_memory_sum *gpu = &p->sums[CT_MEMORY_GPU];
+	uint64_t peak = gpu->peak;
+	struct ct_memory_stack *s;
+
+	memory_sum_add(&p->sums[live->kind], live->bytes, live->ts);
+	if (live->kind == CT_MEMORY_HOST)
+		return 0;
+	s = memory_stack(p, live->stack);
+	if (!s)
+		return -ENOMEM;
+	s->held += live->bytes;
+	m->change.allocations++;
+	m->change.bytes += live->bytes;
+	memory_sum_add(gpu, live->bytes, live->ts);
+	p->peaks += gpu->peak > peak;
+	return memory_note_time(p, live->ts);
+}
+
+static int memory_take(struct ct_memory_process *p, const struct ct_memory_live *live, uint64_t ts)
+{
+	unsigned int kind = live->kind;
+	uint64_t size = live->bytes;
+	struct ct_memory_stack *s;
+
 	p->sums[kind].held -= size;
 	p->sums[kind].held_count--;
 	if (kind == CT_MEMORY_HOST)
 		return 0;
+	s = memory_stack(p, live->stack);
+	if (!s)
+		return -ENOMEM;
+	s->held -= size;
 	p->sums[CT_MEMORY_GPU].held -= size;
 	p->sums[CT_MEMORY_GPU].held_count--;
 	return memory_note_time(p, ts);
@@ -224,6 +259,8 @@ static int memory_finish(struct ct_memory_process *p)
 		}
 		ct_keyed_free(&p->live[space]);
 	}
+	for (size_t i = 0; i < p->stacks.count; i++)
+		memory_stack_most(p, &p->stacks.list[i]);
 	ct_keyed_free(&p->maps);
 	return 0;
 }
@@ -283,21 +320,21 @@ static int memory_alloc(struct ct_memory *m, const struct ct_trace_event *e, uns
 	if (!live)
 		return -ENOMEM;
 	/* The call that freed it has not returned yet, or its record was lost. */
-	if (live->class && memory_take(p, live->kind, live->bytes, e->end))
+	if (live->class && memory_take(p, live, e->end))
 		return -ENOMEM;
-	*live = (struct ct_memory_live){ .key = key, .bytes = size, .ts = e->end, .class = e->class, .kind = kind };
-	return memory_add(m, p, kind, size, e->end);
+	*live = (struct ct_memory_live){ .key = key, .bytes = size, .ts = e->end, .class = e->class,
+					.stack = e->point->stack, .kind = kind };
+	return memory_add(m, p, live);
 }
 
 static int memory_gone(struct ct_memory *m, struct ct_memory_process *p, unsigned int space, struct ct_memory_live *live,
 		       uint64_t ts)
 {
-	unsigned int kind = live->kind;
-	uint64_t size = live->bytes;
+	struct ct_memory_live gone = *live;
 
 	ct_keyed_remove(&p->live[space], live);
-	memory_count_free(m, p, kind);
-	return memory_take(p, kind, size, ts);
+	memory_count_free(m, p, gone.kind);
+	return memory_take(p, &gone, ts);
 }
 
 static int memory_free_call(struct ct_memory *m, struct ct_memory_process *p,
@@ -432,6 +469,7 @@ static void memory_free(struct ct_analysis *a)
 		ct_keyed_free(&p->maps);
 		free(p->buckets);
 		free(p->leaks);
+		ct_keyed_free(&p->stacks);
 		free(p);
 	}
 	free(m->processes);

@@ -56,6 +56,14 @@ struct ct_memory_leak {
 	uint64_t first, last;		/* ns */
 };
 
+/* The GPU's memory that was allocated from one place of the program. */
+struct ct_memory_stack {
+	uint64_t stack;			/* a node (trace/stacks/stacks.h); 0: not known */
+	uint64_t held;			/* bytes that are not freed */
+	uint64_t most;			/* bytes that it held when its process held most; complete when it has ended */
+	uint32_t peaks;			/* of the process, when it last changed */
+};
+
 /* Where an allocation is known by: an address, a handle of cuMemCreate, an array. */
 enum { CT_MEMORY_ADDRESSES, CT_MEMORY_HANDLES, CT_MEMORY_ARRAYS, CT_MEMORY_SPACES };
 
@@ -63,6 +71,7 @@ struct ct_memory_live {
 	uint64_t key;			/* in its space */
 	uint64_t bytes, ts;		/* ts: ns, when it was allocated */
 	const struct ct_class *class;	/* by which function; NULL: it is new */
+	uint32_t stack;			/* from where */
 	uint8_t  kind;
 	bool     released;		/* its handle was, while it was mapped */
 	uint32_t mapped;		/* so many times */
@@ -86,6 +95,8 @@ struct ct_memory_process {
 	struct ct_memory_bucket *buckets;
 	struct ct_memory_leak *leaks;	/* complete when it has ended */
 	unsigned int leaks_count, leaks_room;
+	CT_KEYED(struct ct_memory_stack) stacks;
+	uint32_t peaks;			/* how many times it held more than ever before */
 	/* Internal: allocations that are not freed, ranges that they are mapped to. */
 	CT_KEYED(struct ct_memory_live) live[CT_MEMORY_SPACES];
 	CT_KEYED(struct ct_memory_map) maps;

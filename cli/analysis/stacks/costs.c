@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analysis/memory/memory.h"
 #include "analysis/threads/driving.h"
 #include "base/grow.h"
 
@@ -75,7 +76,8 @@ unsigned int ct_cost_find(const char *word)
 		{ "bytes", CT_COST_BIT(CT_COST_BYTES) }, { "wait", CT_COST_BIT(CT_COST_WAIT) },
 		{ "copy", CT_COST_BIT(CT_COST_COPY) }, { "memory", CT_COST_BIT(CT_COST_MEMORY) },
 		{ "load", CT_COST_BIT(CT_COST_LOAD) }, { "init", CT_COST_BIT(CT_COST_INIT) },
-		{ "held", CT_COST_BIT(CT_COST_HELD) }, { "startup", CT_COST_BIT(CT_COST_BEFORE) },
+		{ "held", CT_COST_BIT(CT_COST_HELD) }, { "most", CT_COST_BIT(CT_COST_MOST) },
+		{ "startup", CT_COST_BIT(CT_COST_BEFORE) },
 		{ "samples", CT_COST_BIT(CT_COST_SAMPLES) }, { "idle", CT_COST_BIT(CT_COST_IDLE) },
 	};
 
@@ -130,7 +132,7 @@ static int costs_put(ct_stack_sums *sums, uint32_t node, uint64_t part, const st
 	return 0;
 }
 
-/* The memory that a call took or gave back. */
+/* The memory that a call took or gave back: by the scope of the call that took it. */
 static int costs_memory(struct ct_stack_costs *s, const struct ct_span *span, uint64_t part)
 {
 	uint64_t address = span->record->fields ? ct_record_allocation(span->record) : 0;
@@ -296,7 +298,7 @@ static int costs_call(struct ct_analysis *a, const struct ct_span *span, struct 
 		if (track->launches && track->last > p->last)
 			p->last = track->last;
 	}
-	return ct_class_is(span->class, CT_IS_ALLOC | CT_IS_FREE) ? costs_memory(s, span, part) : 0;
+	return a->analyser->phases && ct_class_is(span->class, CT_IS_ALLOC | CT_IS_FREE) ? costs_memory(s, span, part) : 0;
 }
 
 static int costs_span(struct ct_analysis *a, const struct ct_span *span)
@@ -380,6 +382,31 @@ static int costs_idle(struct ct_analysis *a)
 	return rc;
 }
 
+static int costs_process(struct ct_analysis *a, const struct ct_memory_process *p)
+{
+	uint64_t part = a->analyser == &ct_stack_processes_analyser ? p->pid : 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < p->stacks.count && !rc; i++) {
+		const struct ct_memory_stack *s = &p->stacks.list[i];
+		struct ct_stack_cost cost = { .of[CT_COST_HELD] = s->held, .of[CT_COST_MOST] = s->most };
+
+		if (s->held || s->most)
+			rc = costs_put(a->state, s->stack, part, &cost, 0, 0);
+	}
+	return rc;
+}
+
+static int costs_held(struct ct_analysis *a)
+{
+	const struct ct_memory *m = ct_analysis_state(a, &ct_memory_analyser);
+	int rc = 0;
+
+	for (unsigned int i = 0; m && i < m->processes_count && !rc; i++)
+		rc = costs_process(a, m->processes[i]);
+	return rc;
+}
+
 static int costs_end(struct ct_analysis *a)
 {
 	struct ct_stack_costs *s = a->state;
@@ -397,6 +424,8 @@ static int costs_end(struct ct_analysis *a)
 		rc = costs_divide(s);
 	if (!rc)
 		rc = costs_idle(a);
+	if (!rc && !a->analyser->phases)
+		rc = costs_held(a);
 	return rc ? rc : costs_unite(a);
 }
 
@@ -414,7 +443,7 @@ static void costs_free(struct ct_analysis *a)
 	free(s->tracks);
 }
 
-static const struct ct_analyser *const costs_needs[] = { &ct_stack_idle_analyser, &ct_driving_analyser, NULL };
+static const struct ct_analyser *const costs_needs[] = { &ct_stack_idle_analyser, &ct_driving_analyser, &ct_memory_analyser, NULL };
 
 const struct ct_analyser ct_stack_costs_analyser = {
 	.spans = CT_SPANS_BY_END,

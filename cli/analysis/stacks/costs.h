@@ -23,7 +23,8 @@ enum ct_cost {
 	CT_COST_LOAD,		/* ns of loading code */
 	CT_COST_INIT,		/* ns of initialisation, contexts too */
 	CT_COST_IDLE,		/* ns in which a GPU was idle and waited for it: analysis/stacks/idle.h */
-	CT_COST_HELD,		/* bytes of device memory that were not freed */
+	CT_COST_HELD,		/* bytes of the GPU's memory that were not freed */
+	CT_COST_MOST,		/* bytes of it that were held when the process held most; not by scopes */
 	/*
 	 * ns of threads that give the GPU work, between their calls.  At the stack of the call that follows; where
 	 * there are samples, divided by them, without those of CT_COST_WAITED.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Lines of the program by what they cost, and whole stacks: time between calls of CUDA and in them,
- * launches, the GPU's time for what they launched, bytes copied.  A line's own figures are those of calls
+ * launches, the GPU's time for what they launched, bytes copied, memory that is held.  A line's own figures are those of calls
  * that it makes itself; its totals have those of what it calls, too, each stack once.
  */
 #include <errno.h>
@@ -103,6 +103,8 @@ static void lines_notes(const struct ct_analysis *a, struct ct_table *t, bool fo
 			      ct_term_ns(ns, all.of[CT_COST_IDLE]), ct_term_ns(none, unknown.of[CT_COST_IDLE]));
 	if (idle->forgotten)
 		ct_table_note(t, "%s of the GPU's idle time have none because there were too many lines in one gap.", ct_term_ns(ns, idle->forgotten));
+	if (all.of[CT_COST_MOST])
+		ct_table_note(t, "Held: memory of the GPU that the line allocated, at the moment at which its process held most, and at the end.");
 	if (ct_stacks_sampled(a->trace) && all.of[CT_COST_DIVIDES] + all.of[CT_COST_WAITED] >= CT_COSTS_SAMPLES)
 		ct_table_note(t, "Time of the application, between calls, is divided by %llu samples; +- is two standard errors.",
 			      (unsigned long long)(all.of[CT_COST_DIVIDES] + all.of[CT_COST_WAITED]));
@@ -121,7 +123,7 @@ static double lines_share(uint64_t part, uint64_t all)
 
 /* ------------------------------------------------------------------ lines --- */
 
-enum { L_SHARE, L_TOTAL, L_SELF, L_APP, L_ERROR, L_WAITS, L_CUDA, L_BEFORE, L_SAMPLES, L_CALLS, L_CALLS_TOTAL, L_LAUNCHES, L_GPU, L_IDLE, L_BYTES, L_LINE, L_FUNCTION,
+enum { L_SHARE, L_TOTAL, L_SELF, L_APP, L_ERROR, L_WAITS, L_CUDA, L_BEFORE, L_SAMPLES, L_CALLS, L_CALLS_TOTAL, L_LAUNCHES, L_GPU, L_IDLE, L_BYTES, L_MOST, L_HELD, L_LINE, L_FUNCTION,
        L_INSIDE, L_SOURCE, L_FILE, L_COLUMNS };
 
 static const struct ct_column lines_columns[L_COLUMNS] = {
@@ -140,6 +142,8 @@ static const struct ct_column lines_columns[L_COLUMNS] = {
 	[L_GPU] = { "GPU Time (ns)", "GPU", CT_CELL_NS, 3 },
 	[L_IDLE] = { "GPU Idle (ns)", "GPU idle", CT_CELL_NS, 1 },
 	[L_BYTES] = { "Copied (B)", "copied", CT_CELL_BYTES, 6 },
+	[L_MOST] = { "Held at Most (B)", "held at most", CT_CELL_BYTES, 7 },
+	[L_HELD] = { "Held at End (B)", "at the end", CT_CELL_BYTES, 8 },
 	[L_LINE] = { "Line", "line", CT_CELL_TEXT, 0 },
 	[L_FUNCTION] = { "Function", "function", CT_CELL_TEXT, 0 },
 	[L_INSIDE] = { "Inside", "in", CT_CELL_TEXT, CT_COLUMN_DETAIL(3) },
@@ -267,6 +271,8 @@ static int lines_end(struct ct_analysis *a)
 			row[L_IDLE] = ct_u64(line->total.of[CT_COST_IDLE]);
 		}
 		row[L_BYTES] = ct_u64(line->total.of[CT_COST_BYTES]);
+		row[L_MOST] = ct_u64(line->total.of[CT_COST_MOST]);
+		row[L_HELD] = ct_u64(line->total.of[CT_COST_HELD]);
 		lines_where(a, t, line, &f, row);
 	}
 	lines_notes(a, t, a->filter->fold && s->lines.count);
@@ -275,7 +281,7 @@ static int lines_end(struct ct_analysis *a)
 
 /* ----------------------------------------------------------------- stacks --- */
 
-enum { S_SHARE, S_TIME, S_APP, S_CALLS, S_LAUNCHES, S_GPU, S_IDLE, S_BYTES, S_STACK, S_COLUMNS };
+enum { S_SHARE, S_TIME, S_APP, S_CALLS, S_LAUNCHES, S_GPU, S_IDLE, S_BYTES, S_MOST, S_HELD, S_STACK, S_COLUMNS };
 
 static const struct ct_column stacks_columns[S_COLUMNS] = {
 	[S_SHARE] = { "Time (%)", "time", CT_CELL_PERCENT, 0 },
@@ -286,6 +292,8 @@ static const struct ct_column stacks_columns[S_COLUMNS] = {
 	[S_GPU] = { "GPU Time (ns)", "GPU", CT_CELL_NS, 2 },
 	[S_IDLE] = { "GPU Idle (ns)", "GPU idle", CT_CELL_NS, 1 },
 	[S_BYTES] = { "Copied (B)", "copied", CT_CELL_BYTES, 4 },
+	[S_MOST] = { "Held at Most (B)", "held at most", CT_CELL_BYTES, 4 },
+	[S_HELD] = { "Held at End (B)", "at the end", CT_CELL_BYTES, 5 },
 	[S_STACK] = { "Stack", "stack, the innermost line first", CT_CELL_TEXT, 0 },
 };
 
@@ -357,7 +365,7 @@ static struct ct_cell stacks_text(struct ct_analysis *a, struct ct_table *t, con
 /* Has it some of what the columns show? */
 static bool stacks_some(const struct ct_stack_cost *c)
 {
-	return lines_time(c) || c->of[CT_COST_CALLS] || c->of[CT_COST_GPU] || c->of[CT_COST_IDLE];
+	return lines_time(c) || c->of[CT_COST_CALLS] || c->of[CT_COST_GPU] || c->of[CT_COST_IDLE] || c->of[CT_COST_MOST];
 }
 
 static int stacks_end(struct ct_analysis *a)
@@ -389,6 +397,8 @@ static int stacks_end(struct ct_analysis *a)
 			row[S_IDLE] = ct_u64(n->cost.of[CT_COST_IDLE]);
 		}
 		row[S_BYTES] = ct_u64(n->cost.of[CT_COST_BYTES]);
+		row[S_MOST] = ct_u64(n->cost.of[CT_COST_MOST]);
+		row[S_HELD] = ct_u64(n->cost.of[CT_COST_HELD]);
 		row[S_STACK] = stacks_text(a, t, n);
 	}
 	lines_notes(a, t, false);
@@ -419,7 +429,7 @@ static void lines_free(struct ct_analysis *a)
 
 const struct ct_analyser ct_report_lines = {
 	.name = "lines",
-	.summary = "lines of the program (record --stacks): time, calls, launches, the GPU's time, bytes",
+	.summary = "lines of the program (record --stacks): time, calls, launches, the GPU's time, bytes, memory",
 	.single = true,
 	.needs = lines_needs,
 	.state_size = sizeof(struct lines),

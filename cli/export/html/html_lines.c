@@ -12,7 +12,7 @@
 #define LINES_LEAST	1000u	/* of each cost: a line that has less than one part in so many is left out */
 #define LINES_NODES	20000u
 
-static const char *const lines_words[] = { "wall", "app", "cuda", "calls", "launches", "gpu", "idle", "bytes", "held", "startup" };
+static const char *const lines_words[] = { "wall", "app", "cuda", "calls", "launches", "gpu", "idle", "bytes", "most", "held", "startup" };
 #define LINES_WEIGHTS	(sizeof(lines_words) / sizeof(*lines_words))
 
 struct lines_node {

@@ -2,7 +2,7 @@
 /*
  * See layout.h.  The rows were printed by programs that were compiled with the headers of
  * 3.9.18, 3.10.13, 3.11.7 and 3.12.1.  None is believed: see check.c.  Where threads stand in
- * the runtime is for the recorder alone, which can't fault and finds each thread by its id.
+ * the runtime is for the recorder, which can't fault, and for programs with several interpreters.
  */
 #include "plugins/stacks/layout.h"
 

@@ -6,8 +6,8 @@ import { el, get } from "./dom.js";
 import { bytes, count, percent, time } from "./format.js";
 
 const NAMES = { wall: "time, in the application and in CUDA", app: "time in the application", cuda: "time in calls of CUDA", calls: "calls of CUDA",
-	launches: "launches", gpu: "time of the GPU", idle: "time in which the GPU waited", bytes: "bytes copied", held: "memory that was not freed", startup: "time before the first call of CUDA" };
-const SHOW = { calls: count, launches: count, bytes, held: bytes };
+	launches: "launches", gpu: "time of the GPU", idle: "time in which the GPU waited", bytes: "bytes copied", most: "memory that was held at most", held: "memory that was not freed", startup: "time before the first call of CUDA" };
+const SHOW = { calls: count, launches: count, bytes, most: bytes, held: bytes };
 const LEAST = 0.0015;	// of the width
 const DEPTH = 60;	// rows
 
