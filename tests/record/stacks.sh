@@ -326,6 +326,44 @@ t_stacks_sampled()
 	is "$(diff "$work/with" "$work/without")" "" "reports that have no use for samples say the same without them"
 }
 
+# What else a thread may wait for, each by its name.
+t_stacks_waits()
+{
+	local python version n try
+	while read -r python version; do
+		# A busy machine may leave the recorder too few samples.
+		for try in 10 20 40 80; do
+			ROUNDS=$try CUDATRACE_TEST_SAMPLE=--sample=500 stacked "waits-$version" "$python" tests/record/stacks_waits.py "$PWD/build/tests/sim/libcuda.so.1" || break
+			[ "$(jq -rs '[.[] | select(.name == "sample") | .state] | unique | . - (. - ["socket", "poll", "child", "pipe"]) | length' \
+				"$work/waits-$version.jsonl")" != 4 ] || break
+		done
+		is "$?" 0 "Python $version: a program that waits is recorded" || tail -n 3 "$work/waits-$version.err"
+		for n in receiver:socket limited:socket poller:poll event_loop:poll parent_wait:child piped_read:pipe; do
+			# The function, or what it calls; it also runs, and waits for the interpreter's lock.
+			jq -rs --arg f "${n%:*}" '[.[] | select(.name == "sample" and .stack and ([.stack[][2]] | index($f))) | .state] | group_by(.) |
+				map({ key: .[0], value: length }) | from_entries | tojson' "$work/waits-$version.jsonl" >"$work/waits.states"
+			is "$(jq -r --arg state "${n#*:}" 'with_entries(select(.key | IN("running", "lock") | not)) | to_entries | max_by(.value) | .key' "$work/waits.states")" \
+				"${n#*:}" "Python $version: ${n%:*}() waits for ${n#*:}: $(cat "$work/waits.states")"
+		done
+	done < <(stacks_pythons)
+	[ -n "$version$n" ] || { skip "what threads wait for" "no python3 with ctypes"; return; }
+}
+
+# More threads than the recorder may open files: each is sampled, and what it waits for is known.
+t_stacks_many()
+{
+	local python version try
+	read -r python version < <(stacks_pythons)
+	[ -n "$python" ] || { skip "samples of many threads" "no python3 with ctypes"; return; }
+	for try in 20 40 80 160; do
+		(ulimit -n 200 && stacked many "$python" tests/record/stacks_many.py "$PWD/build/tests/sim/libcuda.so.1" 180 $try)
+		is $? 0 "a program with 180 threads is recorded, with 200 files" || tail -n 3 "$work/many.err"
+		[ "$(jq -rs '[.[] | select(.name == "sample") | .tid] | unique | length' "$work/many.jsonl")" -lt 180 ] || break
+	done
+	is "$(jq -rs '[.[] | select(.name == "sample") | .tid] | unique | length >= 180' "$work/many.jsonl")" true "each of its threads is sampled"
+	is "$(jq -rs '[.[] | select(.name == "sample" and .state == "unknown")] | length' "$work/many.jsonl")" 0 "and it is known what each does"
+}
+
 t_stacks_startup()
 {
 	local python version

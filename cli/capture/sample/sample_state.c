@@ -4,10 +4,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 static const struct {
@@ -37,6 +41,10 @@ static const int state_files[] = {
 	SYS_copy_file_range, SYS_lseek,
 };
 
+#define STATE_OPEN	128u	/* files that stay open: the recorder needs some for itself */
+
+static unsigned int sample_state_files;
+
 static int sample_state_open(const struct ct_sampled_task *t, const char *name)
 {
 	char path[64];
@@ -49,17 +57,16 @@ void ct_sampled_task_open(struct ct_sampled_task *t, pid_t pid, pid_t tid)
 {
 	t->pid = pid;
 	t->tid = tid;
-	t->syscall = sample_state_open(t, "syscall");
-	t->stat = sample_state_open(t, "stat");
+	t->syscall = sample_state_files < STATE_OPEN ? sample_state_open(t, "syscall") : -1;
+	sample_state_files += t->syscall >= 0;
 }
 
 void ct_sampled_task_close(struct ct_sampled_task *t)
 {
 	if (t->syscall >= 0)
 		close(t->syscall);
-	if (t->stat >= 0)
-		close(t->stat);
-	t->syscall = t->stat = -1;
+	sample_state_files -= t->syscall >= 0;
+	t->syscall = -1;
 }
 
 /* What the file is that a thread reads or writes. */
@@ -82,6 +89,21 @@ static enum ct_sample_state state_of_file(const struct ct_sampled_task *t, unsig
 	return *to == '/' ? CT_SAMPLE_FILE : CT_SAMPLE_OTHER;
 }
 
+/* One file alone, with a time limit, is how a read with a time limit waits. */
+static enum ct_sample_state state_of_poll(const struct ct_sampled_task *t, unsigned long long at, unsigned long long count)
+{
+	struct pollfd one;
+	struct iovec here = { &one, sizeof(one) }, there = { (void *)(uintptr_t)at, sizeof(one) };
+	enum ct_sample_state state;
+
+	if (!count)
+		return CT_SAMPLE_SLEEP;
+	if (count > 1 || process_vm_readv(t->pid, &here, 1, &there, 1, 0) != sizeof(one) || one.fd < 0)
+		return CT_SAMPLE_POLL;
+	state = state_of_file(t, one.fd);
+	return state == CT_SAMPLE_OTHER ? CT_SAMPLE_POLL : state;
+}
+
 static enum ct_sample_state state_of_call(const struct ct_sampled_task *t, long number, const unsigned long long a[4])
 {
 	for (unsigned int i = 0; i < sizeof(state_calls) / sizeof(*state_calls); i++)
@@ -101,7 +123,7 @@ static enum ct_sample_state state_of_call(const struct ct_sampled_task *t, long 
 	case SYS_poll:
 #endif
 	case SYS_ppoll:
-		return a[1] ? CT_SAMPLE_POLL : CT_SAMPLE_SLEEP;
+		return state_of_poll(t, a[0], a[1]);
 #ifdef SYS_epoll_wait
 	case SYS_epoll_wait:
 #endif
@@ -115,10 +137,14 @@ static enum ct_sample_state state_of_call(const struct ct_sampled_task *t, long 
 static int state_letter(const struct ct_sampled_task *t)
 {
 	char text[128], *end;
-	ssize_t n = t->stat < 0 ? -1 : pread(t->stat, text, sizeof(text) - 1, 0);
+	int fd = sample_state_open(t, "stat");
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	bool gone = n < 0 && (errno == ESRCH || errno == ENOENT);
 
+	if (fd >= 0)
+		close(fd);
 	if (n <= 0)
-		return n < 0 && errno == ESRCH ? -ESRCH : 0;
+		return gone ? -ESRCH : 0;
 	text[n] = 0;
 	end = strrchr(text, ')');
 	return end && end[1] == ' ' ? end[2] : 0;
@@ -129,9 +155,12 @@ int ct_sampled_task_state(struct ct_sampled_task *t, enum ct_sample_state *state
 	unsigned long long a[4] = { 0 };
 	char text[256];
 	long number;
-	ssize_t n = t->syscall < 0 ? -1 : pread(t->syscall, text, sizeof(text) - 1, 0);
+	int fd = t->syscall < 0 ? sample_state_open(t, "syscall") : t->syscall;
+	ssize_t n = fd < 0 ? -1 : pread(fd, text, sizeof(text) - 1, 0);
 	int letter;
 
+	if (fd != t->syscall)
+		close(fd);
 	*state = CT_SAMPLE_UNKNOWN;
 	if (n > 0) {
 		text[n] = 0;

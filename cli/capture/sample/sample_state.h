@@ -9,7 +9,7 @@
 
 struct ct_sampled_task {
 	pid_t pid, tid;
-	int syscall, stat;		/* files; -1: not there */
+	int syscall;			/* a file; -1: it is opened at each look, or is not there */
 };
 
 void ct_sampled_task_open(struct ct_sampled_task *t, pid_t pid, pid_t tid);
