@@ -211,41 +211,6 @@ static void diff_note_graphs(struct ct_table *t, const struct ct_diff_rows *rows
 			}
 }
 
-static int diff_functions(struct diff *d)
-{
-	static const enum ct_per_kind kinds[2] = { CT_PER_FUNCTION, CT_PER_FUNCTION };
-	struct ct_diff_row application = { .name = "(application, between calls)" };
-	struct ct_diff_rows rows;
-	struct ct_table t;
-	bool pending = d->pair.iterations;
-	int rc = ct_diff_match(&d->pair, kinds, &rows);
-
-	ct_table_begin(&t, "diff_functions", d->pair.iterations ?
-		       "Functions: per iteration; time without calls inside, with the driver's" :
-		       "Functions: of the run; time without calls inside, with the driver's",
-		       function_columns, R_COLUMNS);
-	if (pending) {
-		for (unsigned int s = 0; s < 2; s++)
-			ct_diff_application(&d->pair.side[s], &application.value[s]);
-		application.effect = application.value[1].wall - application.value[0].wall;
-	}
-	for (uint32_t i = 0; i < rows.count && !rc; i++) {
-		if (pending && fabs(application.effect) >= fabs(rows.list[i].effect)) {
-			diff_row(d, &t, &application, false);
-			pending = false;
-		}
-		diff_row(d, &t, &rows.list[i], true);
-	}
-	if (pending)
-		diff_row(d, &t, &application, false);
-	if (d->pair.iterations) {
-		ct_table_note(&t, "Effect: on the wall time of the thread that makes the iterations, by means;");
-		ct_table_note(&t, "effects add up to its change. Times are of all threads.");
-	}
-	free(rows.list);
-	return diff_print(d, &t, rc);
-}
-
 static int diff_by_count(const void *a, const void *b)
 {
 	const struct ct_diff_row *x = a, *y = b;
@@ -259,81 +224,118 @@ static int diff_by_count(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static int diff_kernels(struct diff *d)
+/* Between the calls. */
+static bool diff_application(const struct diff *d, const struct ct_diff_rows *rows __attribute__((unused)), struct ct_diff_row *row)
 {
-	static const enum ct_per_kind kinds[2] = { CT_PER_KERNEL, CT_PER_KERNEL };
-	struct ct_diff_rows rows;
-	struct ct_table t;
-	int rc = ct_diff_match(&d->pair, kinds, &rows);
-
-	ct_table_begin(&t, "diff_kernels", d->pair.iterations ?
-		       "Kernels: launches per iteration; times of the launching calls on the host" :
-		       "Kernels: launches of the run; times of the launching calls on the host",
-		       kernel_columns, R_COLUMNS);
-	/* New and gone kernels first: the time of a launch says little about its kernel. */
-	if (!rc)
-		qsort(rows.list, rows.count, sizeof(*rows.list), diff_by_count);
-	for (uint32_t i = 0; i < rows.count && !rc; i++)
-		diff_row(d, &t, &rows.list[i], true);
-	diff_note_graphs(&t, &rows);
-	free(rows.list);
-	return diff_print(d, &t, rc);
+	row->name = "(application, between calls)";
+	for (unsigned int s = 0; s < 2 && d->pair.iterations; s++)
+		ct_diff_application(&d->pair.side[s], &row->value[s]);
+	return d->pair.iterations;
 }
 
-/* Only where both traces have stacks. */
-static int diff_lines(struct diff *d)
+static bool diff_all_work(const struct diff *d __attribute__((unused)), const struct ct_diff_rows *rows, struct ct_diff_row *row)
 {
-	static const enum ct_per_kind kinds[2] = { CT_PER_LINE, CT_PER_LINE };
-	struct ct_diff_rows rows;
-	struct ct_table t;
-	int rc;
-
-	if (!ct_diff_has(&d->pair.side[0], CT_PER_LINE) || !ct_diff_has(&d->pair.side[1], CT_PER_LINE))
-		return 0;
-	rc = ct_diff_match(&d->pair, kinds, &rows);
-	ct_table_begin(&t, "diff_lines", d->pair.iterations ?
-		       "Lines of the program: per iteration; time of their calls, and since the call before" :
-		       "Lines of the program: of the run; time of their calls, and since the call before",
-		       line_columns, R_COLUMNS);
-	for (uint32_t i = 0; i < rows.count && !rc; i++)
-		diff_row(d, &t, &rows.list[i], true);
-	free(rows.list);
-	return diff_print(d, &t, rc);
-}
-
-/* Only where both traces have records of the GPU. */
-static int diff_gpu(struct diff *d)
-{
-	static const enum ct_per_kind kinds[2] = { CT_PER_GPU, CT_PER_GPU };
-	struct ct_diff_row all = { .name = "(all work of the GPU)" };
-	struct ct_diff_rows rows;
-	struct ct_table t;
-	int rc;
-
-	if (!ct_diff_has(&d->pair.side[0], CT_PER_GPU) || !ct_diff_has(&d->pair.side[1], CT_PER_GPU))
-		return 0;
-	rc = ct_diff_match(&d->pair, kinds, &rows);
-	ct_table_begin(&t, "diff_gpu", d->pair.iterations ? "GPU: its work per iteration; times on the GPU, from its records" :
-		       "GPU: its work in the run; times on the GPU, from its records", gpu_columns, R_COLUMNS);
-	for (uint32_t i = 0; i < rows.count && !rc; i++)
+	row->name = "(all work of the GPU)";
+	for (uint32_t i = 0; i < rows->count; i++)
 		for (unsigned int s = 0; s < 2; s++) {
-			const struct ct_diff_value *from = &rows.list[i].value[s];
+			const struct ct_diff_value *from = &rows->list[i].value[s];
 
-			all.value[s].there |= from->there;
-			all.value[s].count += from->count;
-			all.value[s].ns += from->ns;
-			all.value[s].wall += from->wall;
-			all.value[s].error = hypot(all.value[s].error, from->error);
+			row->value[s].there |= from->there;
+			row->value[s].count += from->count;
+			row->value[s].ns += from->ns;
+			row->value[s].wall += from->wall;
+			row->value[s].error = hypot(row->value[s].error, from->error);
 		}
-	all.effect = all.value[1].wall - all.value[0].wall;
-	if (rows.count && !rc)
-		diff_row(d, &t, &all, true);
-	for (uint32_t i = 0; i < rows.count && !rc; i++)
+	return rows->count;
+}
+
+/* A table of what is in both traces, matched by name. */
+struct diff_part {
+	const char *name, *title[2];		/* of the run; per iteration */
+	const struct ct_column *columns;
+	enum ct_per_kind kind, better;		/* better: instead, where a trace has it */
+	bool both;				/* only where both traces have some */
+	int (*order)(const void *a, const void *b);	/* NULL: by effect */
+	/* One row more; false: there is none.  A total stands before the others, and has counts. */
+	bool (*more)(const struct diff *d, const struct ct_diff_rows *rows, struct ct_diff_row *row);
+	bool total, graphs;			/* graphs: kernels may be in one */
+	const char *notes[2];			/* per iteration, unless .total */
+};
+
+#define DIFF_TITLE(before, after)	{ before "of the run" after, before "per iteration" after }
+
+static const struct diff_part diff_parts[] = {
+	{ "diff_functions", DIFF_TITLE("Functions: ", "; time without calls inside, with the driver's"),
+	  function_columns, CT_PER_FUNCTION, CT_PER_FUNCTION, .more = diff_application,
+	  .notes = { "Effect: on the wall time of the thread that makes the iterations, by means;",
+		     "effects add up to its change. Times are of all threads." } },
+	{ "diff_lines", DIFF_TITLE("Lines of the program: ", "; time of their calls, and since the call before"),
+	  line_columns, CT_PER_LINE, CT_PER_LINE, .both = true },
+	/* New and gone kernels first: the time of a launch says little about its kernel. */
+	{ "diff_kernels", DIFF_TITLE("Kernels: launches ", "; times of the launching calls on the host"),
+	  kernel_columns, CT_PER_KERNEL, CT_PER_KERNEL, .order = diff_by_count, .graphs = true },
+	{ "diff_gpu", { "GPU: its work in the run; times on the GPU, from its records",
+			"GPU: its work per iteration; times on the GPU, from its records" },
+	  gpu_columns, CT_PER_GPU, CT_PER_GPU, .both = true, .more = diff_all_work, .total = true, .graphs = true,
+	  .notes = { "Effect: on the time that the GPU works; work of several streams at the same time counts for each." } },
+};
+
+static const struct diff_part diff_ioctl_part = {
+	"diff_ioctls", DIFF_TITLE("Ioctls: ", ""), function_columns, CT_PER_IOCTL_PROGRAM, CT_PER_IOCTL_DRIVER, .both = false,
+};
+
+static int diff_part(struct diff *d, const struct diff_part *part)
+{
+	struct ct_diff_row more = { 0 };
+	enum ct_per_kind kinds[2];
+	struct ct_diff_rows rows;
+	struct ct_table t;
+	bool pending;
+	int rc;
+
+	for (unsigned int s = 0; s < 2; s++) {
+		kinds[s] = ct_diff_has(&d->pair.side[s], part->better) ? part->better : part->kind;
+		if (part->both && !ct_diff_has(&d->pair.side[s], kinds[s]))
+			return 0;
+	}
+	rc = ct_diff_match(&d->pair, kinds, &rows);
+	ct_table_begin(&t, part->name, part->title[d->pair.iterations], part->columns, R_COLUMNS);
+	if (!rc && part->order)
+		qsort(rows.list, rows.count, sizeof(*rows.list), part->order);
+	pending = !rc && part->more && part->more(d, &rows, &more);
+	more.effect = more.value[1].wall - more.value[0].wall;
+	for (uint32_t i = 0; i < rows.count && !rc; i++) {
+		if (pending && (part->total || fabs(more.effect) >= fabs(rows.list[i].effect))) {
+			diff_row(d, &t, &more, part->total);
+			pending = false;
+		}
 		diff_row(d, &t, &rows.list[i], true);
-	diff_note_graphs(&t, &rows);
-	ct_table_note(&t, "Effect: on the time that the GPU works; work of several streams at the same time counts for each.");
+	}
+	if (pending)
+		diff_row(d, &t, &more, part->total);
+	if (part->graphs)
+		diff_note_graphs(&t, &rows);
+	for (unsigned int i = 0; i < 2 && part->notes[i] && (part->total || d->pair.iterations); i++)
+		ct_table_note(&t, "%s", part->notes[i]);
+	if (rows.count && kinds[0] != kinds[1])
+		ct_table_note(&t, "Of %s they are as the driver sees them, of the other as the program does.",
+			      kinds[0] == part->better ? "A" : "B");
 	free(rows.list);
 	return diff_print(d, &t, rc);
+}
+
+static int diff_matched(struct diff *d)
+{
+	int rc = 0;
+
+	for (unsigned int i = 0; i < sizeof(diff_parts) / sizeof(*diff_parts) && !rc; i++)
+		rc = diff_part(d, &diff_parts[i]);
+	return rc;
+}
+
+static int diff_ioctls(struct diff *d)
+{
+	return diff_part(d, &diff_ioctl_part);
 }
 
 /* Only where both runs looked at the GPUs. */
@@ -351,34 +353,6 @@ static int diff_clocks(struct diff *d)
 		return diff_print(d, &t, 0);
 	ct_table_free(&t);
 	return 0;
-}
-
-/* The driver's view of ioctls, where the trace has it. */
-static enum ct_per_kind diff_ioctl_kind(const struct ct_diff_side *side)
-{
-	return ct_diff_has(side, CT_PER_IOCTL_DRIVER) ? CT_PER_IOCTL_DRIVER : CT_PER_IOCTL_PROGRAM;
-}
-
-static int diff_ioctls(struct diff *d)
-{
-	enum ct_per_kind kinds[2] = {
-		diff_ioctl_kind(&d->pair.side[0]), diff_ioctl_kind(&d->pair.side[1]),
-	};
-	struct ct_diff_rows rows;
-	struct ct_table t;
-	int rc = ct_diff_match(&d->pair, kinds, &rows);
-
-	ct_table_begin(&t, "diff_ioctls",
-		       d->pair.iterations ? "Ioctls: per iteration" : "Ioctls: of the run",
-		       function_columns, R_COLUMNS);
-	for (uint32_t i = 0; i < rows.count && !rc; i++)
-		diff_row(d, &t, &rows.list[i], true);
-	if (rows.count && kinds[0] != kinds[1])
-		ct_table_note(&t,
-			      "Of %s they are as the driver sees them, of the other as the program does.",
-			      kinds[0] == CT_PER_IOCTL_DRIVER ? "A" : "B");
-	free(rows.list);
-	return diff_print(d, &t, rc);
 }
 
 /* --------------------------------------------------------- stages, memory --- */
@@ -533,8 +507,7 @@ static int diff_summaries(struct diff *d, const struct ct_trace *const traces[2]
 static int diff_all(struct diff *d)
 {
 	static int (*const tables[])(struct diff *d) = {
-		diff_ranks, diff_processes, diff_summary, diff_functions, diff_lines, diff_kernels, diff_gpu, diff_clocks,
-		diff_ioctls, diff_stages, diff_memory,
+		diff_ranks, diff_processes, diff_summary, diff_matched, diff_clocks, diff_ioctls, diff_stages, diff_memory,
 	};
 	struct ct_table machines;
 	int rc = ct_diff_machines(&machines, &d->pair.side[0].trace->reg, &d->pair.side[1].trace->reg);
