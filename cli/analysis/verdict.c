@@ -74,15 +74,14 @@ static double verdict_account(const struct ct_verdict *v, unsigned int account)
 
 	if (!v->account->launching || !wall)
 		return 0;
-	return 100.0 * (v->account->stages[CT_STAGE_STEADY].ns[account] +
-			v->account->stages[CT_STAGE_EXECUTION].ns[account]) / wall;
+	return 100.0 * CT_STAGES_MAIN(v->account->stages, .ns[account]) / wall;
 }
 
 static double verdict_idle(const struct ct_verdict *v, const uint64_t *stages)
 {
 	uint64_t wall = verdict_wall(v);
 
-	return wall ? 100.0 * (stages[CT_STAGE_STEADY] + stages[CT_STAGE_EXECUTION]) / wall : 0;
+	return wall ? 100.0 * CT_STAGES_MAIN(stages) / wall : 0;
 }
 
 struct shares {
@@ -99,12 +98,11 @@ struct shares {
 static double verdict_copying(const struct ct_gpu_busy_process *p)
 {
 	const struct ct_gpu_busy_stage *stages = p->any.stages;
-	uint64_t copies = stages[CT_STAGE_STEADY].work[CT_WORK_COPIES] +
-			  stages[CT_STAGE_EXECUTION].work[CT_WORK_COPIES];
+	uint64_t copies = CT_STAGES_MAIN(stages, .work[CT_WORK_COPIES]);
 	uint64_t all = 0;
 
 	for (unsigned int i = 0; i < CT_WORK_COUNT; i++)
-		all += stages[CT_STAGE_STEADY].work[i] + stages[CT_STAGE_EXECUTION].work[i];
+		all += CT_STAGES_MAIN(stages, .work[i]);
 	return all ? 100.0 * copies / all : 0;
 }
 
@@ -133,10 +131,8 @@ static struct shares verdict_shares(const struct ct_verdict *v)
 
 	s.most_idle = s.idle + verdict_idle(v, v->idle->submitting_ns);
 	if (v->busy && verdict_wall(v)) {
-		s.busy = 100.0 * (v->busy->any.stages[CT_STAGE_STEADY].busy +
-				  v->busy->any.stages[CT_STAGE_EXECUTION].busy) / verdict_wall(v);
-		s.ranks = 100.0 * (v->busy->any.stages[CT_STAGE_STEADY].waiting +
-				   v->busy->any.stages[CT_STAGE_EXECUTION].waiting) / verdict_wall(v);
+		s.busy = 100.0 * CT_STAGES_MAIN(v->busy->any.stages, .busy) / verdict_wall(v);
+		s.ranks = 100.0 * CT_STAGES_MAIN(v->busy->any.stages, .waiting) / verdict_wall(v);
 		s.copying = verdict_copying(v->busy);
 		s.queued = 100.0 * v->queued / verdict_wall(v);
 	}

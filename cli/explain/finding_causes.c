@@ -56,7 +56,7 @@ static void causes_gather(struct ct_explain *x, unsigned int first)
 {
 	const struct ct_rule *rule = causes_rule(CT_CAUSE_HOST);
 	unsigned int parts = 0, last = x->count;
-	uint64_t late = causes_host(x), idle = x->idle->stages[CT_STAGE_STEADY] + x->idle->stages[CT_STAGE_EXECUTION];
+	uint64_t late = causes_host(x), idle = CT_STAGES_MAIN(x->idle->stages);
 	struct ct_finding *head;
 	char time[64], least[64];
 

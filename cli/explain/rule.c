@@ -189,6 +189,5 @@ void ct_explain_choose(struct ct_explain *x, unsigned int index)
 	}
 	x->idle_measured = x->idle->measured && x->busy;
 	x->queued = ct_gpu_idle_queued(ct_explain_state(x, &ct_gpu_idle_analyser), x->process);
-	x->waiting = x->busy ? x->busy->any.stages[CT_STAGE_STEADY].waiting +
-			       x->busy->any.stages[CT_STAGE_EXECUTION].waiting : 0;
+	x->waiting = x->busy ? CT_STAGES_MAIN(x->busy->any.stages, .waiting) : 0;
 }

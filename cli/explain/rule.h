@@ -170,7 +170,7 @@ static inline void *ct_explain_state(const struct ct_explain *x, const struct ct
 /* ns of the steady state in which the GPU worked, by its records, which x->busy says are there. */
 static inline uint64_t ct_explain_gpu_ns(const struct ct_explain *x)
 {
-	return x->busy->any.stages[CT_STAGE_STEADY].busy + x->busy->any.stages[CT_STAGE_EXECUTION].busy;
+	return CT_STAGES_MAIN(x->busy->any.stages, .busy);
 }
 
 /* "The launching thread 12 is", "The 2 launching threads are"; @buf of 48 bytes. */

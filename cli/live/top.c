@@ -368,7 +368,7 @@ static int top_record(void *arg, const struct ct_registry *reg, const struct ct_
 	if (!r->class->call || (r->flags & CT_F_BEGIN) || ct_class_is(r->class, CT_IS_SWITCH) ||
 	    (old && top->options->only_new))
 		return 0;
-	call.timed = !(r->flags & (CT_F_INSTANT | CT_F_ABANDONED));
+	call.timed = ct_record_timed(r);
 	call.ns = r->duration;
 	call.failed = ct_record_failed(r);
 	call.bytes = call.failed ? 0 : ct_record_known(r, CT_KNOWN_SIZE);

@@ -96,6 +96,9 @@ static inline bool ct_stage_is_main(unsigned int stage)
 	return stage == CT_STAGE_STEADY || stage == CT_STAGE_EXECUTION;
 }
 
+/* The sum of both of a list by stage: CT_STAGES_MAIN(idle), CT_STAGES_MAIN(stages, .busy). */
+#define CT_STAGES_MAIN(list, ...)	((list)[CT_STAGE_STEADY] __VA_ARGS__ + (list)[CT_STAGE_EXECUTION] __VA_ARGS__)
+
 /* When that stage of a process begins and ends, ns; false, and both 0: it has none. */
 bool ct_phases_main(const struct ct_process_phases *p, uint64_t *begin, uint64_t *end);
 

@@ -39,6 +39,12 @@ static inline uint64_t ct_record_begin(const struct ct_record *r)
 	return r->duration < r->end ? r->end - r->duration : 0;
 }
 
+/* Is it known how long it took? */
+static inline bool ct_record_timed(const struct ct_record *r)
+{
+	return !(r->flags & (CT_F_BEGIN | CT_F_INSTANT | CT_F_ABANDONED));
+}
+
 /* Do its records begin with struct ct_thread_record?  Else with struct ct_cpu_record. */
 static inline bool ct_packet_short_head(const struct ct_packet_view *p)
 {

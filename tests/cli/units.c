@@ -16,6 +16,7 @@
 #include "../../cli/doctor/doctor_device.h"
 #include "../../cli/base/grow.h"
 #include "../../cli/base/keyed.h"
+#include "../../cli/base/largest.h"
 #include "../../cli/base/median.h"
 #include "../../cli/base/union.h"
 #include "../../cli/analysis/gpu/gap_pairs.h"
@@ -284,6 +285,30 @@ static bool known(const char *fields, enum ct_known field)
 
 	free(class);
 	return is;
+}
+
+static int larger(const void *a, const void *b)
+{
+	unsigned int x = *(const unsigned int *)a, y = *(const unsigned int *)b;
+
+	return x > y ? -1 : x < y;
+}
+
+/* Of all numbers below 1000, each once and in no order, the largest ones. */
+static void largest(void)
+{
+	unsigned int list[100], count, wrong = 0;
+
+	for (unsigned int most = 0; most <= 100; most += most < 4 ? 1 : 12) {
+		count = 0;
+		for (unsigned int i = 0; i < 1000; i++)
+			ct_largest_keep(list, &count, most, sizeof(*list), &(unsigned int){ i * 617 % 1000 }, larger);
+		qsort(list, count, sizeof(*list), larger);
+		wrong += count != most;
+		for (unsigned int i = 0; i < count; i++)
+			wrong += list[i] != 999 - i;
+	}
+	ok(!wrong, "the largest are kept");
 }
 
 /* What a class of the program with this category and name is. */
@@ -773,6 +798,7 @@ int main(void)
 	registry();
 	layouts();
 	classes();
+	largest();
 	probes();
 	return tap_done();
 }

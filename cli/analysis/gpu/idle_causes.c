@@ -11,6 +11,7 @@
 
 #include "analysis/threads/launching.h"
 #include "base/grow.h"
+#include "base/largest.h"
 #include "spans/work.h"
 #include "trace/gpu/gpu_causes.h"
 
@@ -247,34 +248,16 @@ static void idle_explain(struct ct_gpu_idle *s, const struct ct_gpu_idle_device 
 	gap->parts[CT_IDLE_START] += gap->duration > sum ? gap->duration - sum : 0;
 }
 
-static bool idle_longer(const struct ct_gpu_gap *a, const struct ct_gpu_gap *b)
+/* The longest first. */
+static int idle_order(const void *a, const void *b)
 {
-	return a->duration != b->duration ? a->duration > b->duration : a->start < b->start;
-}
+	const struct ct_gpu_gap *x = a, *y = b;
 
-/* The longest are a heap with the shortest of them first. */
-static void idle_keep(struct ct_gpu_idle *s, const struct ct_gpu_gap *gap)
-{
-	struct ct_gpu_gap *heap = s->longest;
-	unsigned int at = s->longest_count, child;
-
-	if (at < CT_GPU_GAPS_KEPT) {
-		s->longest_count++;
-		for (; at && idle_longer(&heap[(at - 1) / 2], gap); at = (at - 1) / 2)
-			heap[at] = heap[(at - 1) / 2];
-		heap[at] = *gap;
-		return;
-	}
-	if (!idle_longer(gap, &heap[0]))
-		return;
-	for (at = 0; (child = 2 * at + 1) < CT_GPU_GAPS_KEPT; at = child) {
-		if (child + 1 < CT_GPU_GAPS_KEPT && idle_longer(&heap[child], &heap[child + 1]))
-			child++;
-		if (!idle_longer(gap, &heap[child]))
-			break;
-		heap[at] = heap[child];
-	}
-	heap[at] = *gap;
+	if (x->duration != y->duration)
+		return x->duration > y->duration ? -1 : 1;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->gpu - y->gpu;
 }
 
 static void idle_sum(struct ct_idle_sum *sum, uint64_t ns)
@@ -326,7 +309,7 @@ static int idle_causes_gap(struct ct_analysis *a, struct ct_gpu_idle_device *d, 
 	if (gap.parts[CT_IDLE_SYNC])
 		d->after_sync[stage] += gap.parts[CT_IDLE_APP] + gap.parts[CT_IDLE_SYNC] +
 					gap.parts[CT_IDLE_LAUNCH] + gap.parts[CT_IDLE_START];
-	if (idle_longer(&gap, &d->longest[stage]))
+	if (idle_order(&gap, &d->longest[stage]) < 0)
 		d->longest[stage] = gap;
 	for (unsigned int i = 0; i < CT_IDLE_CAUSE_COUNT; i++)
 		if (gap.parts[i])
@@ -334,7 +317,7 @@ static int idle_causes_gap(struct ct_analysis *a, struct ct_gpu_idle_device *d, 
 	s->gaps++;
 	s->gap = gap;
 	s->ended = &s->gap;
-	idle_keep(s, &gap);
+	ct_largest_keep(s->longest, &s->longest_count, CT_GPU_GAPS_KEPT, sizeof(gap), &gap, idle_order);
 	if (ct_stage_is_main(stage) &&
 	    ct_gap_pairs_add(&d->steady, &gap.previous, &gap.next, gap.duration))
 		return -ENOMEM;
@@ -392,17 +375,6 @@ static int idle_causes_begin(struct ct_analysis *a)
 	return s->longest ? 0 : -ENOMEM;
 }
 
-static int idle_order(const void *a, const void *b)
-{
-	const struct ct_gpu_gap *x = a, *y = b;
-
-	if (x->duration != y->duration)
-		return x->duration > y->duration ? -1 : 1;
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return x->gpu - y->gpu;
-}
-
 static int idle_causes_end(struct ct_analysis *a)
 {
 	struct ct_gpu_idle *s = a->state;
@@ -419,8 +391,7 @@ uint64_t ct_gpu_idle_queued(const struct ct_gpu_idle *idle, const struct ct_proc
 
 	for (unsigned int i = 0; i < idle->devices_count; i++) {
 		const struct ct_gpu_idle_device *d = idle->devices[i];
-		uint64_t ns = d->causes[CT_STAGE_STEADY][CT_IDLE_QUEUED].total +
-			      d->causes[CT_STAGE_EXECUTION][CT_IDLE_QUEUED].total;
+		uint64_t ns = CT_STAGES_MAIN(d->causes, [CT_IDLE_QUEUED].total);
 
 		if (d->pid != p->pid)
 			continue;

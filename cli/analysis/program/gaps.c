@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/largest.h"
 #include "spans/work.h"
 #include "analysis/device_idle.h"
 #include "analysis/gpu/gap_pairs.h"
@@ -120,8 +121,8 @@ struct gaps_state {
 	struct gap_thread *threads;	/* by the tracks' index */
 	unsigned int threads_count;
 	struct gap_process *processes;	/* as the phases have them */
-	struct gap *heap;		/* the shortest first */
-	unsigned int heap_count;
+	struct gap *longest;		/* GAPS_KEPT */
+	unsigned int longest_count;
 	struct gap_sum sums[G_COUNT];
 	bool measured;			/* by records of the GPU, in other tables */
 };
@@ -187,43 +188,16 @@ static int gaps_several(struct gaps_state *s, const struct ct_track *track, cons
 	return 0;
 }
 
-/* ---------------------------------------------------------------- the longest --- */
-
-static bool gaps_longer(const struct gap *a, const struct gap *b)
+/* The longest first. */
+static int gaps_order(const void *a, const void *b)
 {
-	return a->duration != b->duration ? a->duration > b->duration : a->start < b->start;
-}
+	const struct gap *x = a, *y = b;
 
-static void gaps_sift(struct gap *heap, unsigned int count, unsigned int at, const struct gap *g)
-{
-	for (;;) {
-		unsigned int child = 2 * at + 1;
-
-		if (child + 1 < count && gaps_longer(&heap[child], &heap[child + 1]))
-			child++;
-		if (child >= count || !gaps_longer(g, &heap[child]))
-			break;
-		heap[at] = heap[child];
-		at = child;
-	}
-	heap[at] = *g;
-}
-
-static void gaps_keep(struct gaps_state *s, const struct gap *g)
-{
-	unsigned int at = s->heap_count;
-
-	if (at == GAPS_KEPT) {
-		if (gaps_longer(g, &s->heap[0]))
-			gaps_sift(s->heap, at, 0, g);
-		return;
-	}
-	s->heap_count++;
-	while (at && gaps_longer(&s->heap[(at - 1) / 2], g)) {
-		s->heap[at] = s->heap[(at - 1) / 2];
-		at = (at - 1) / 2;
-	}
-	s->heap[at] = *g;
+	if (x->duration != y->duration)
+		return x->duration > y->duration ? -1 : 1;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
 /* ------------------------------------------------------------------- events --- */
@@ -249,7 +223,7 @@ static int gaps_close(struct gaps_state *s, struct gap_process *p, const struct 
 	sum->total += g.duration;
 	sum->idle += g.idle;
 	sum->max = g.duration > sum->max ? g.duration : sum->max;
-	gaps_keep(s, &g);
+	ct_largest_keep(s->longest, &s->longest_count, GAPS_KEPT, sizeof(g), &g, gaps_order);
 	return ct_gap_pairs_add(&p->pairs, &(struct ct_gpu_work_name){ .class = g.previous },
 				&(struct ct_gpu_work_name){ .class = g.next }, g.duration);
 }
@@ -309,19 +283,8 @@ static int gaps_begin(struct ct_analysis *a)
 	s->launching = ct_analysis_state(a, &ct_launching_analyser);
 	s->measured = ct_gpu_measured(a->trace, a->filter->layer);
 	s->processes = calloc(a->phases->processes_count + 1ul, sizeof(*s->processes));
-	s->heap = calloc(GAPS_KEPT, sizeof(*s->heap));
-	return s->processes && s->heap ? 0 : -ENOMEM;
-}
-
-static int gaps_order(const void *a, const void *b)
-{
-	const struct gap *x = a, *y = b;
-
-	if (x->duration != y->duration)
-		return x->duration > y->duration ? -1 : 1;
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return x->pid < y->pid ? -1 : x->pid > y->pid;
+	s->longest = calloc(GAPS_KEPT, sizeof(*s->longest));
+	return s->processes && s->longest ? 0 : -ENOMEM;
 }
 
 static void gaps_sums(struct ct_table *t, const struct gaps_state *s, uint64_t total)
@@ -437,9 +400,9 @@ static int gaps_end(struct ct_analysis *a)
 		return -ENOMEM;
 	t = ct_analysis_table(a, "gaps", "The longest times without a submission, and what the host did then",
 			      columns, COLUMNS);
-	qsort(s->heap, s->heap_count, sizeof(*s->heap), gaps_order);
-	for (unsigned int i = 0; i < s->heap_count; i++) {
-		const struct gap *g = &s->heap[i];
+	qsort(s->longest, s->longest_count, sizeof(*s->longest), gaps_order);
+	for (unsigned int i = 0; i < s->longest_count; i++) {
+		const struct gap *g = &s->longest[i];
 		struct ct_cell *row = ct_table_row(t);
 
 		row[START] = ct_moment(a, g->start);
@@ -453,9 +416,9 @@ static int gaps_end(struct ct_analysis *a)
 		row[PREVIOUS] = ct_const(g->previous->name);
 		row[NEXT] = ct_const(g->next->name);
 	}
-	if (count > s->heap_count)
+	if (count > s->longest_count)
 		ct_table_note(t, "There are %llu; these are the %u longest, all that are kept. gaps_pairs counts all.",
-			      (unsigned long long)count, s->heap_count);
+			      (unsigned long long)count, s->longest_count);
 	gaps_idle(a, ct_analysis_table(a, "gaps_idle", "Idle time of the GPU by stage", idle_columns, I_COLUMNS));
 	return 0;
 }
@@ -468,7 +431,7 @@ static void gaps_free(struct ct_analysis *a)
 		ct_gap_pairs_free(&s->processes[i].pairs);
 	free(s->threads);
 	free(s->processes);
-	free(s->heap);
+	free(s->longest);
 }
 
 static const struct ct_analyser *const needs[] = {

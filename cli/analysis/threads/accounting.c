@@ -270,7 +270,7 @@ static void account_launching(const struct ct_analysis *a, struct ct_accounting 
 
 static uint64_t account_turn(const struct ct_launching_thread *t)
 {
-	return t->turn[CT_STAGE_STEADY] + t->turn[CT_STAGE_EXECUTION];
+	return CT_STAGES_MAIN(t->turn);
 }
 
 /* Is @x before @y, which comes earlier in the list? */

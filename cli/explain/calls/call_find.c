@@ -2,7 +2,10 @@
 /* See call_find.h.  Must never keep a call that was not asked for. */
 #include "explain/calls/call_find.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/largest.h"
 
 static struct ct_call_target find_target(const struct ct_span *s)
 {
@@ -50,27 +53,15 @@ const struct ct_analyser ct_call_find_one = {
 
 /* ----------------------------------------------------------- the slowest --- */
 
-static bool find_longer(const struct ct_call_target *x, const struct ct_call_target *y)
+/* The longest first. */
+static int find_order(const void *a, const void *b)
 {
+	const struct ct_call_target *x = a, *y = b;
 	uint64_t dx = x->end - x->begin, dy = y->end - y->begin;
 
-	return dx != dy ? dx > dy : x->op_id < y->op_id;
-}
-
-/* Sorts a call into a list of at most @most, the longest first. */
-static void find_insert(struct ct_call_target *list, unsigned int *count, unsigned int most,
-			const struct ct_call_target *target)
-{
-	unsigned int at = *count;
-
-	if (at == most && !find_longer(target, &list[at - 1]))
-		return;
-	while (at > 0 && find_longer(target, &list[at - 1]))
-		at--;
-	if (*count < most)
-		++*count;
-	memmove(&list[at + 1], &list[at], (*count - at - 1) * sizeof(*list));
-	list[at] = *target;
+	if (dx != dy)
+		return dx > dy ? -1 : 1;
+	return x->op_id < y->op_id ? -1 : x->op_id > y->op_id;
 }
 
 static int find_slowest_span(struct ct_analysis *a, const struct ct_span *s)
@@ -88,9 +79,9 @@ static int find_slowest_span(struct ct_analysis *a, const struct ct_span *s)
 	target = find_target(s);
 	/* Who names ioctl means the program's. */
 	if (s->api || (f->request->filter.name && !s->kernel && s->class->category == CT_CAT_SYSCALL))
-		find_insert(f->targets, &f->count, f->request->count, &target);
+		ct_largest_keep(f->targets, &f->count, f->request->count, sizeof(target), &target, find_order);
 	else if (s->kernel && s->track->tid)
-		find_insert(f->driver, &f->driver_count, f->request->count, &target);
+		ct_largest_keep(f->driver, &f->driver_count, f->request->count, sizeof(target), &target, find_order);
 	return 0;
 }
 
@@ -98,11 +89,12 @@ static int find_slowest_end(struct ct_analysis *a)
 {
 	struct ct_call_found *f = a->arg;
 
-	if (f->count)
-		return 0;
-	memcpy(f->targets, f->driver, sizeof(f->targets));
-	f->count = f->driver_count;
-	f->kernel = f->count > 0;
+	if (!f->count) {
+		memcpy(f->targets, f->driver, sizeof(f->targets));
+		f->count = f->driver_count;
+		f->kernel = f->count > 0;
+	}
+	qsort(f->targets, f->count, sizeof(*f->targets), find_order);
 	return 0;
 }
 

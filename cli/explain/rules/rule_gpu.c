@@ -28,7 +28,7 @@ static bool gpu_in_scope(unsigned int stage)
 
 static uint64_t gpu_idle_of(const struct ct_gpu_idle_device *d)
 {
-	return d->idle[CT_STAGE_STEADY] + d->idle[CT_STAGE_EXECUTION];
+	return CT_STAGES_MAIN(d->idle);
 }
 
 /* The GPU of the process that was idle for longest, or NULL. */
@@ -88,7 +88,7 @@ static enum ct_idle_cause gpu_name_causes(const struct ct_gpu_idle_device *d, ch
 	size_t used = 0;
 
 	for (unsigned int i = 0; i < CT_IDLE_CAUSE_COUNT; i++)
-		sums[i] = d->causes[CT_STAGE_STEADY][i].total + d->causes[CT_STAGE_EXECUTION][i].total;
+		sums[i] = CT_STAGES_MAIN(d->causes, [i].total);
 	for (unsigned int n = 0; n < CAUSES_NAMED && used < size; n++) {
 		unsigned int most = 0;
 
@@ -118,7 +118,7 @@ static uint64_t gpu_all_idle(const struct ct_explain *x, const struct ct_gpu_idl
 
 		if (device->gpu != d->gpu)
 			continue;
-		busy = device->stages[CT_STAGE_STEADY].busy + device->stages[CT_STAGE_EXECUTION].busy;
+		busy = CT_STAGES_MAIN(device->stages, .busy);
 		return wall > busy ? wall - busy : 0;
 	}
 	return gpu_idle_of(d);
@@ -187,7 +187,7 @@ void ct_rule_gpu_idle(struct ct_explain *x, const struct ct_rule *rule)
 			   "%s is idle for %s between its work, in %s gaps (measured). What the launching thread%s "
 			   "did meanwhile: %s. The longest gap has %s.%s", which,
 			   ct_explain_time(x, CT_SCOPE_STEADY, idle, time),
-			   ct_term_count(gaps, d->gaps[CT_STAGE_STEADY] + d->gaps[CT_STAGE_EXECUTION]),
+			   ct_term_count(gaps, CT_STAGES_MAIN(d->gaps)),
 			   ct_explain_s(ct_account_turns(x->account)), causes,
 			   ct_term_ns(longest, gap->duration), pair);
 	ct_explain_advise(x, f, "%s", gpu_advice(x, cause));

@@ -17,7 +17,7 @@ static uint64_t sync_measured(const struct ct_explain *x)
 
 	for (unsigned int i = 0; i < gpu->devices_count; i++) {
 		const struct ct_gpu_idle_device *d = gpu->devices[i];
-		uint64_t ns = d->after_sync[CT_STAGE_STEADY] + d->after_sync[CT_STAGE_EXECUTION];
+		uint64_t ns = CT_STAGES_MAIN(d->after_sync);
 
 		if (d->process == (int)x->index && ns > most)
 			most = ns;
@@ -31,7 +31,7 @@ static uint64_t sync_measured(const struct ct_explain *x)
  */
 static bool sync_leaves_nothing(const struct ct_explain *x, uint64_t syncs)
 {
-	uint64_t times = x->idle->begun[CT_STAGE_STEADY] + x->idle->begun[CT_STAGE_EXECUTION];
+	uint64_t times = CT_STAGES_MAIN(x->idle->begun);
 
 	if (times < SYNC_TIMES)
 		return false;
@@ -58,10 +58,9 @@ void ct_rule_sync(struct ct_explain *x, const struct ct_rule *rule)
 		if (!most || fact->count > most->count)
 			most = fact;
 	}
-	idle = x->idle->stages[CT_STAGE_STEADY] + x->idle->stages[CT_STAGE_EXECUTION];
+	idle = CT_STAGES_MAIN(x->idle->stages);
 	/* Until the next submission returned, its work may not have begun. */
-	most_idle = idle + x->idle->submitting_ns[CT_STAGE_STEADY] +
-		    x->idle->submitting_ns[CT_STAGE_EXECUTION];
+	most_idle = idle + CT_STAGES_MAIN(x->idle->submitting_ns);
 	/* What calls of other kinds took is their rules' business. */
 	other = ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_CALLS + CT_CAT_MEMORY) +
 		ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_CALLS + CT_CAT_MODULE) +

@@ -254,7 +254,7 @@ int ct_metrics_record(struct ct_metrics *c, const struct ct_record *r)
 	if (class->layer == CT_LAYER_GPU)
 		return metrics_gpu(c, r);
 	failed = ct_record_failed(r);
-	timed = !(r->flags & (CT_F_INSTANT | CT_F_ABANDONED));
+	timed = ct_record_timed(r);
 	if (ct_record_is_ioctl(r))
 		return metrics_ioctl(c, r, timed);
 	if (ct_class_is(class, CT_IS_API))
