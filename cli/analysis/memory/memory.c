@@ -269,7 +269,7 @@ static int memory_finish(struct ct_memory_process *p)
 static int memory_program(struct ct_analysis *a, const struct ct_trace_event *e)
 {
 	struct ct_memory *m = a->state;
-	bool begins = ct_life_begins(e);
+	bool begins = ct_program_begins(e);
 	struct ct_memory_pid *of = begins ? ct_keyed_put(&m->pids, e->record->pid) :
 					    ct_keyed_get(&m->pids, e->record->pid);
 	struct ct_memory_process *p = ct_memory_now(m, e->record->pid);
@@ -282,11 +282,11 @@ static int memory_program(struct ct_analysis *a, const struct ct_trace_event *e)
 	}
 	if (!p)
 		return 0;
-	if (begins || ct_life_exit(e)) {
+	if (begins || ct_program_exits(e)) {
 		p->ended = true;
 		rc = memory_finish(p);
 		of->process = 0;
-	} else if (ct_life_dead(e) && e->record->tid == p->pid) {
+	} else if (ct_thread_leaves(e) && e->record->tid == p->pid) {
 		p->ended = true;
 	}
 	return rc;

@@ -11,20 +11,20 @@
  * A program begins: the library writes a process record into the first stream of each program.
  * The module's records of that class only name a process, and come several times.
  */
-static inline bool ct_life_begins(const struct ct_trace_event *e)
+static inline bool ct_program_begins(const struct ct_trace_event *e)
 {
 	return e->class->id == CT_CLASS_process && e->point && e->point->stream &&
 	       e->point->stream->kind == CT_STREAM_THREAD;
 }
 
 /* The program said that it ends. */
-static inline bool ct_life_exit(const struct ct_trace_event *e)
+static inline bool ct_program_exits(const struct ct_trace_event *e)
 {
 	return e->class->id == CT_CLASS_exit && e->kind == CT_ON_INSTANT;
 }
 
 /* A thread leaves the CPU for the last time. */
-static inline bool ct_life_dead(const struct ct_trace_event *e)
+static inline bool ct_thread_leaves(const struct ct_trace_event *e)
 {
 	return ct_class_is(e->class, CT_IS_SWITCH) && e->kind == CT_ON_INSTANT &&
 	       ct_record_known(e->record, CT_KNOWN_STATE) & CT_TASK_DEAD;

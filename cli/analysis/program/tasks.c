@@ -154,7 +154,7 @@ static int tasks_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	if (!e->track->tid || e->class->category == CT_CAT_TRACER ||
 	    (e->point && e->point->stream && e->point->stream->kind == CT_STREAM_STATE))
 		return 0;
-	if (ct_life_begins(e))
+	if (ct_program_begins(e))
 		rc = tasks_begin(s, e);
 	t = rc ? NULL : tasks_of(s, e, &rc);
 	if (!t) {
@@ -172,9 +172,9 @@ static int tasks_event(struct ct_analysis *a, const struct ct_trace_event *e)
 		p->last = e->end;
 	if (e->class->id == CT_CLASS_process && e->record)
 		return tasks_name(a, e);
-	if (ct_life_exit(e))
+	if (ct_program_exits(e))
 		p->exit = CT_TASK_EXITED;
-	if (ct_life_dead(e)) {
+	if (ct_thread_leaves(e)) {
 		t->exit = CT_TASK_EXITED;
 		if (t->tid == t->pid)
 			p->exit = CT_TASK_EXITED;

@@ -31,7 +31,7 @@ static int counters_give(struct ct_counters *c, enum ct_slice_counter which,
 int ct_counters_event(struct ct_counters *c, const struct ct_memory *m, const struct ct_trace_event *e)
 {
 	bool memory = e->kind == CT_ON_END ? ct_class_is(e->class, CT_IS_MEMORY) :
-					     ct_life_begins(e) || ct_life_exit(e);
+					     ct_program_begins(e) || ct_program_exits(e);
 	int rc = ct_launches_event(&c->launches, e);
 
 	if (!rc && memory)

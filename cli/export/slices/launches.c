@@ -74,7 +74,7 @@ int ct_launches_event(struct ct_launches *l, const struct ct_trace_event *e)
 		if (!l->calls)
 			return -ENOMEM;
 	}
-	if (ct_life_begins(e) || ct_life_exit(e))
+	if (ct_program_begins(e) || ct_program_exits(e))
 		launches_end_process(l, e->record->pid);
 	if (e->class->layer == CT_LAYER_GPU && e->kind == CT_ON_END)
 		launches_gpu(l, e->point);
