@@ -392,9 +392,9 @@ static void timeline_whole_range(const struct ct_trace *t, struct picture *pic)
 		if (s->last > pic->to)
 			pic->to = s->last;
 	}
-	for (unsigned int i = 0; i < t->pending_count; i++)
-		if (t->pending[i].begin < pic->from)
-			pic->from = t->pending[i].begin;
+	for (unsigned int i = 0; i < t->inflight_count; i++)
+		if (t->inflight[i].begin < pic->from)
+			pic->from = t->inflight[i].begin;
 	if (pic->from > pic->to)
 		pic->from = pic->to;
 }

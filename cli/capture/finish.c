@@ -27,11 +27,11 @@
 
 /* Adds a packet of call_open records after the last packet of stream @s. */
 static int finish_append_calls(const struct ct_trace *t, const struct ct_stream_file *s,
-			       const struct ct_pending *pending, unsigned int count, int fd)
+			       const struct ct_inflight *inflight, unsigned int count, int fd)
 {
 	struct ct_packet head = {
 		.magic = CT_MAGIC, .stream_class = CT_STREAM_THREAD, .packet_size = 8ull *
-		CT_PACKET_MIN, .pid = pending->pid, .tid = pending->tid, .op_base = pending->op,
+		CT_PACKET_MIN, .pid = inflight->pid, .tid = inflight->tid, .op_base = inflight->op,
 	};
 	uint8_t packet[CT_PACKET_MIN] = { 0 };
 	uint32_t used = CT_PACKET_HEAD;
@@ -48,16 +48,16 @@ static int finish_append_calls(const struct ct_trace *t, const struct ct_stream_
 	}
 	/* When the thread died is not known: at least after its last call began. */
 	for (unsigned int i = 0; i < count; i++)
-		if (pending[i].begin > now)
-			now = pending[i].begin;
+		if (inflight[i].begin > now)
+			now = inflight[i].begin;
 	for (unsigned int i = 0; i < count; i++) {
 		struct ct_thread_record r = {
-			.stamp = CT_STAMP(now, CT_CLASS_call_open), .depth = pending[i].level,
+			.stamp = CT_STAMP(now, CT_CLASS_call_open), .depth = inflight[i].level,
 			.flags = CT_F_INSTANT | CT_F_NO_RESULT, .duration = 0xffffull << CT_TS_BITS,
 		};
 		struct ct_call_open open = {
-			.begin = pending[i].begin, .op = pending[i].op,
-			.function = pending[i].class, .level = pending[i].level,
+			.begin = inflight[i].begin, .op = inflight[i].op,
+			.function = inflight[i].class, .level = inflight[i].level,
 			.reason = CT_OPEN_DIED,
 		};
 
@@ -98,8 +98,8 @@ static int finish_thread(const struct ct_trace *t, const char *page_name, struct
 	for (unsigned int i = 0; i < t->streams_count; i++)
 		if (!strcmp(t->streams[i].name, name))
 			s = &t->streams[i];
-	for (unsigned int i = 0; s && i < t->pending_count; i++)
-		if (t->pending[i].stream == (int)s->index && !count++)
+	for (unsigned int i = 0; s && i < t->inflight_count; i++)
+		if (t->inflight[i].stream == (int)s->index && !count++)
 			first = i;
 	if (count || (s && s->added)) {
 		fd = ct_stream_reopen(s, t->dir, O_WRONLY);
@@ -107,7 +107,7 @@ static int finish_thread(const struct ct_trace *t, const char *page_name, struct
 			return ct_fail(err, -fd, "%s: %s", path, strerror(-fd));
 		rc = finish_append_packet(s, fd);
 		if (!rc && count)
-			rc = finish_append_calls(t, s, &t->pending[first], count, fd);
+			rc = finish_append_calls(t, s, &t->inflight[first], count, fd);
 		if (close(fd) && !rc)
 			rc = -errno;
 		if (rc)

@@ -50,7 +50,7 @@ struct ct_merge {
 	uint64_t ops;			/* op_ids assigned */
 	CT_KEYED(struct merge_open) open;
 	CT_KEYED(struct merge_track) tracks;
-	struct ct_stream_cursor *pending;
+	struct ct_stream_cursor *inflight;
 	struct ct_stacks stacks;
 	bool samples;
 	struct ct_causes *causes;	/* NULL: the GPU was not recorded */
@@ -125,7 +125,7 @@ static struct merge_place merge_play(struct ct_merge *m, uint32_t i)
 
 static int merge_compare_pending(const void *a, const void *b)
 {
-	const struct ct_loaded *x = a, *y = b;
+	const struct ct_packet_record *x = a, *y = b;
 
 	if (x->begin != y->begin)
 		return x->begin < y->begin ? -1 : 1;
@@ -138,21 +138,21 @@ static int merge_add_pending(struct ct_merge *m, struct ct_stream_cursor *cursor
 	const struct ct_trace *t = m->trace;
 	struct ct_points *p = &cursor->points;
 
-	m->pending = cursor;
-	while (p->capacity < t->pending_count)
+	m->inflight = cursor;
+	while (p->capacity < t->inflight_count)
 		if (ct_points_grow(p))
 			return -ENOMEM;
-	for (uint32_t i = 0; i < t->pending_count; i++)
-		p->records[i] = (struct ct_loaded){
-			.begin = t->pending[i].begin,
-			.end = t->pending[i].begin,
+	for (uint32_t i = 0; i < t->inflight_count; i++)
+		p->records[i] = (struct ct_packet_record){
+			.begin = t->inflight[i].begin,
+			.end = t->inflight[i].begin,
 			.offset = i,
 			.early = CT_NONE,
 			.points = CT_POINTS_BEGIN,
-			.level = t->pending[i].level,
+			.level = t->inflight[i].level,
 			.user = true,
 		};
-	p->count = p->end = t->pending_count;
+	p->count = p->end = t->inflight_count;
 	if (p->count)
 		qsort(p->records, p->count, sizeof(*p->records), merge_compare_pending);
 	for (uint32_t i = 0; i < p->count; i++)
@@ -310,7 +310,7 @@ static uint32_t merge_depth_now(struct ct_merge *m, struct ct_stream_cursor *cur
 }
 
 /* Makes the record of a call that has none: only its thread and class are known. */
-static bool merge_open_record(struct ct_merge *m, const struct ct_pending *p,
+static bool merge_open_record(struct ct_merge *m, const struct ct_inflight *p,
 			      const struct ct_early_record *s, struct ct_record *r)
 {
 	if (p) {
@@ -351,8 +351,8 @@ static int merge_emit_entry(struct ct_merge *m, struct ct_stream_cursor *cursor,
 	return 1;
 }
 
-static int merge_emit_pending(struct ct_merge *m, struct ct_stream_cursor *cursor,
-			      const struct ct_pending *p, struct ct_point *out)
+static int merge_emit_inflight(struct ct_merge *m, struct ct_stream_cursor *cursor,
+			      const struct ct_inflight *p, struct ct_point *out)
 {
 	out->phase = 'B';
 	out->open = true;
@@ -388,22 +388,22 @@ static int merge_emit_early(struct ct_merge *m, struct ct_stream_cursor *cursor,
 }
 
 static int merge_emit_begin(struct ct_merge *m, struct ct_stream_cursor *cursor,
-			    struct ct_loaded *loaded, struct ct_point *out)
+			    struct ct_packet_record *record, struct ct_point *out)
 {
 	out->phase = 'B';
-	if (loaded->points == CT_POINTS_BEGIN) {
+	if (record->points == CT_POINTS_BEGIN) {
 		out->entry = true;
 		return merge_emit_entry(m, cursor, merge_op_who(cursor, &out->record), out);
 	}
 	if (merge_enter(m, cursor, &out->record, &out->depth))
 		return -ENOMEM;
-	loaded->op_id = out->op_id = ++m->ops;
-	loaded->depth = out->depth;
+	record->op_id = out->op_id = ++m->ops;
+	record->depth = out->depth;
 	return 1;
 }
 
 static int merge_emit_end(struct ct_merge *m, struct ct_stream_cursor *cursor,
-			  const struct ct_loaded *loaded, struct ct_point *out)
+			  const struct ct_packet_record *record, struct ct_point *out)
 {
 	struct merge_open *open;
 
@@ -422,12 +422,12 @@ static int merge_emit_end(struct ct_merge *m, struct ct_stream_cursor *cursor,
 			out->depth = merge_depth_now(m, cursor, &out->record);
 			out->begin_lost = true;
 		}
-	} else if (loaded->early != CT_NONE) {
-		out->op_id = cursor->stream->early[loaded->early].op_id;
-		out->depth = cursor->stream->early[loaded->early].depth;
+	} else if (record->early != CT_NONE) {
+		out->op_id = cursor->stream->early[record->early].op_id;
+		out->depth = cursor->stream->early[record->early].depth;
 	} else {
-		out->op_id = loaded->op_id;
-		out->depth = loaded->depth;
+		out->op_id = record->op_id;
+		out->depth = record->depth;
 	}
 	merge_leave(m, cursor, &out->record, out->depth);
 	return 1;
@@ -437,7 +437,7 @@ static int merge_emit_end(struct ct_merge *m, struct ct_stream_cursor *cursor,
 static inline int merge_emit(struct ct_merge *m, struct ct_stream_cursor *cursor,
 			     struct ct_point *out)
 {
-	struct ct_loaded *loaded;
+	struct ct_packet_record *record;
 	const char *why;
 	uint32_t point;
 
@@ -451,16 +451,16 @@ static inline int merge_emit(struct ct_merge *m, struct ct_stream_cursor *cursor
 	if (cursor->front == CT_FRONT_EARLY)
 		return merge_emit_early(m, cursor, out);
 	point = cursor->points.order[cursor->next];
-	loaded = &cursor->points.records[point >> 1];
-	if (cursor == m->pending)
-		return merge_emit_pending(m, cursor, &m->trace->pending[loaded->offset], out);
+	record = &cursor->points.records[point >> 1];
+	if (cursor == m->inflight)
+		return merge_emit_inflight(m, cursor, &m->trace->inflight[record->offset], out);
 	/* Whole when it was indexed: if not now, the file changed. */
-	if (!ct_record_parse(&cursor->view, loaded->offset, &m->trace->reg, &out->record, &why))
+	if (!ct_record_parse(&cursor->view, record->offset, &m->trace->reg, &out->record, &why))
 		return 0;
 	if (point & 1)
-		return merge_emit_begin(m, cursor, loaded, out);
-	if (loaded->points != CT_POINTS_INSTANT)
-		return merge_emit_end(m, cursor, loaded, out);
+		return merge_emit_begin(m, cursor, record, out);
+	if (record->points != CT_POINTS_INSTANT)
+		return merge_emit_end(m, cursor, record, out);
 	out->phase = 'I';
 	out->depth = merge_depth_now(m, cursor, &out->record);
 	if (out->record.class->call)
@@ -479,7 +479,7 @@ static int merge_emit_stack(struct ct_merge *m, struct ct_stream_cursor *cursor,
 		return rc;
 	if (!m->stacks.calls.count && out->record.class->id >= CT_CLASS_DYNAMIC)
 		return rc;
-	who = cursor == m->pending ? MERGE_STREAM | (stream ? stream->index + 1 : 0) :
+	who = cursor == m->inflight ? MERGE_STREAM | (stream ? stream->index + 1 : 0) :
 				     merge_op_who(cursor, &out->record);
 	if (out->record.class->id == CT_CLASS_stack)
 		return ct_stacks_note(&m->stacks, &out->record, who);

@@ -46,7 +46,7 @@ int ct_tie_compare(const struct ct_tie *a, const struct ct_tie *b)
 
 void ct_point_tie(const struct ct_points *p, uint32_t point, struct ct_tie *tie)
 {
-	const struct ct_loaded *r = &p->records[point >> 1];
+	const struct ct_packet_record *r = &p->records[point >> 1];
 
 	tie->level = r->level;
 	tie->user = r->user;
@@ -66,7 +66,7 @@ void ct_point_tie(const struct ct_points *p, uint32_t point, struct ct_tie *tie)
 int ct_points_grow(struct ct_points *p)
 {
 	uint32_t capacity = 2 * p->capacity + 256;
-	struct ct_loaded *records;
+	struct ct_packet_record *records;
 	uint32_t *order;
 
 	records = realloc(p->records, capacity * sizeof(*records));
@@ -156,7 +156,7 @@ static void order_sort(struct ct_points *p)
 
 int ct_points_order_tree(struct ct_points *p)
 {
-	const struct ct_loaded *records = p->records;
+	const struct ct_packet_record *records = p->records;
 	uint32_t around[LEVELS], depth = 0, at = 2 * p->count;
 	uint64_t last = ~0ull;
 	bool sorted = true;
@@ -164,10 +164,10 @@ int ct_points_order_tree(struct ct_points *p)
 	/* The calls around a record are ever deeper: no more than there are levels. */
 	p->end = at;
 	for (uint32_t i = p->count; i-- > 0;) {
-		const struct ct_loaded *r = &records[i];
+		const struct ct_packet_record *r = &records[i];
 
 		while (depth) {
-			const struct ct_loaded *outer = &records[around[depth - 1]];
+			const struct ct_packet_record *outer = &records[around[depth - 1]];
 
 			if (r->level > outer->level && r->begin >= outer->begin)
 				break;
@@ -195,7 +195,7 @@ int ct_points_order_tree(struct ct_points *p)
 
 int ct_points_order_time(struct ct_points *p)
 {
-	const struct ct_loaded *records = p->records;
+	const struct ct_packet_record *records = p->records;
 	uint64_t steps = (uint64_t)STEPS * p->count;
 	uint32_t *around = malloc((p->count + 1) * sizeof(*around));
 	uint32_t depth = 0, at = 2 * p->count;
@@ -205,7 +205,7 @@ int ct_points_order_time(struct ct_points *p)
 	p->end = at;
 	/* The calls that have not begun yet are in @around, the next one last. */
 	for (uint32_t i = p->count; i-- > 0;) {
-		const struct ct_loaded *r = &records[i];
+		const struct ct_packet_record *r = &records[i];
 		uint32_t k;
 
 		while (depth && records[around[depth - 1]].begin >= r->end)

@@ -79,7 +79,7 @@ enum ct_points_of {
 };
 
 /* A record of the packet: where it is, and what decides its order. */
-struct ct_loaded {
+struct ct_packet_record {
 	uint64_t begin, end;	/* ns; the same where it has no duration */
 	uint64_t op_id;		/* PAIR: set when its B was emitted */
 	uint32_t offset;	/* in its packet */
@@ -92,7 +92,7 @@ struct ct_loaded {
 
 /* Records in the order of the file, and their points in the order of time. */
 struct ct_points {
-	struct ct_loaded *records;
+	struct ct_packet_record *records;
 	uint32_t count, capacity;
 	uint32_t *order;	/* index of a record << 1 | it is the B */
 	uint32_t first, end;	/* the points are order[first] to order[end - 1] */
@@ -112,7 +112,7 @@ struct ct_tie {
 /* ns of the point order[@i] */
 static inline uint64_t ct_point_ts(const struct ct_points *p, uint32_t i)
 {
-	const struct ct_loaded *r = &p->records[p->order[i] >> 1];
+	const struct ct_packet_record *r = &p->records[p->order[i] >> 1];
 
 	return p->order[i] & 1 ? r->begin : r->end;
 }

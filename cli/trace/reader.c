@@ -23,7 +23,7 @@ static int trace_keep(const struct dirent *entry)
 }
 
 /*
- * Has this in-flight call a record?  Then it is no pending call: its thread died between
+ * Has this in-flight call a record?  Then it is not in flight: its thread died between
  * writing the record and removing the entry, or the trace was finished and the page was
  * not removed.
  */
@@ -64,7 +64,7 @@ static int trace_add_pending(struct ct_trace *t, const char *name)
 {
 	char stream_name[280];
 	struct ct_inflight_page page;
-	struct ct_pending *more;
+	struct ct_inflight *more;
 	int count, stream = -1;
 
 	count = ct_inflight_page_read(t->dir, name, &page);
@@ -75,17 +75,17 @@ static int trace_add_pending(struct ct_trace *t, const char *name)
 		for (unsigned int i = 0; i < t->streams_count; i++)
 			if (!strcmp(t->streams[i].name, stream_name))
 				stream = i;
-	more = realloc(t->pending, (t->pending_count + count) * sizeof(*more));
+	more = realloc(t->inflight, (t->inflight_count + count) * sizeof(*more));
 	if (!more)
 		return -ENOMEM;
-	t->pending = more;
+	t->inflight = more;
 	for (int i = 0; i < count; i++) {
 		const struct ct_inflight_call *call = &page.entry[i];
 
 		if (!call->begin || call->class > CT_CLASS_MAX ||
 		    !ct_registry_class(&t->reg, call->class) || trace_has_record(t, stream, call))
 			continue;
-		t->pending[t->pending_count++] = (struct ct_pending){
+		t->inflight[t->inflight_count++] = (struct ct_inflight){
 			.begin = call->begin, .op = call->op, .pid = page.pid, .tid = page.tid,
 			.class = call->class, .level = i, .stream = stream,
 		};
@@ -335,7 +335,7 @@ void ct_trace_close(struct ct_trace *t)
 	}
 	free(t->sources);
 	free(t->streams);
-	free(t->pending);
+	free(t->inflight);
 	free(t->unread);
 	free(t->dir);
 	ct_registry_free(&t->reg);

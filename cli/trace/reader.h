@@ -12,7 +12,7 @@
 #include "trace/stream.h"
 
 /* A call of an in-flight page that has no record. */
-struct ct_pending {
+struct ct_inflight {
 	uint64_t begin, op;
 	uint32_t pid, tid;
 	uint16_t class;
@@ -51,8 +51,8 @@ struct ct_trace {
 	unsigned int sources_count;
 	struct ct_stream_file *streams;
 	unsigned int streams_count;
-	struct ct_pending *pending;
-	unsigned int pending_count;
+	struct ct_inflight *inflight;
+	unsigned int inflight_count;
 	struct ct_unread *unread;
 	unsigned int unread_count;
 	uint64_t records;

@@ -183,20 +183,20 @@ static int several_stream(struct ct_trace *t, struct ct_source *s, struct ct_str
 
 static void several_pending(struct ct_trace *t, struct ct_source *s, const struct ct_trace *of, unsigned int streams)
 {
-	for (unsigned int i = 0; i < of->pending_count; i++) {
-		const struct ct_class *class = ct_source_class(s, of->pending[i].class);
-		struct ct_pending *p = &t->pending[t->pending_count];
+	for (unsigned int i = 0; i < of->inflight_count; i++) {
+		const struct ct_class *class = ct_source_class(s, of->inflight[i].class);
+		struct ct_inflight *p = &t->inflight[t->inflight_count];
 
 		if (!class)
 			continue;
-		*p = of->pending[i];
+		*p = of->inflight[i];
 		p->class = class->id;
 		p->pid += s->tasks;
 		p->tid += s->tasks;
 		p->raw = p->begin;
 		p->source = s;
 		p->stream += p->stream < 0 ? 0 : (int)streams;
-		t->pending_count++;
+		t->inflight_count++;
 	}
 }
 
@@ -259,7 +259,7 @@ static int several_source(struct ct_trace *t, struct ct_trace *of, unsigned int 
 int ct_trace_several(struct ct_trace *t, struct ct_trace *of, unsigned int count, const char *name,
 		     struct ct_error *err)
 {
-	unsigned int streams = 0, pending = 0;
+	unsigned int streams = 0, inflight = 0;
 	int rc = 0;
 
 	memset(t, 0, sizeof(*t));
@@ -267,13 +267,13 @@ int ct_trace_several(struct ct_trace *t, struct ct_trace *of, unsigned int count
 		return ct_fail(err, E2BIG, "%s: %u traces; at most %u are read as one", name, count, CT_SOURCES_MAX);
 	for (unsigned int i = 0; i < count; i++) {
 		streams += of[i].streams_count;
-		pending += of[i].pending_count;
+		inflight += of[i].inflight_count;
 	}
 	t->dir = strdup(name);
 	t->sources = calloc(count + 1ul, sizeof(*t->sources));	/* one more takes where ids go on */
 	t->streams = calloc(streams + 1ul, sizeof(*t->streams));
-	t->pending = calloc(pending + 1ul, sizeof(*t->pending));
-	if (!t->dir || !t->sources || !t->streams || !t->pending || ct_registry_init(&t->reg))
+	t->inflight = calloc(inflight + 1ul, sizeof(*t->inflight));
+	if (!t->dir || !t->sources || !t->streams || !t->inflight || ct_registry_init(&t->reg))
 		rc = -ENOMEM;
 	t->reg.bases = rc ? NULL : calloc(count + 1ul, sizeof(*t->reg.bases));
 	if (!t->reg.bases)
@@ -332,6 +332,6 @@ void ct_trace_reclock(struct ct_trace *t)
 		t->end = end > t->end ? end : t->end;
 	}
 	t->end = t->end > t->reg.start ? t->end : t->reg.start;
-	for (unsigned int i = 0; i < t->pending_count; i++)
-		t->pending[i].begin = ct_source_time(t->pending[i].source, t->pending[i].raw);
+	for (unsigned int i = 0; i < t->inflight_count; i++)
+		t->inflight[i].begin = ct_source_time(t->inflight[i].source, t->inflight[i].raw);
 }

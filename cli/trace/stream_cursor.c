@@ -107,33 +107,33 @@ static int cursor_read_records(struct ct_stream_cursor *cursor)
 		early_at = s->early[early].offset;
 	points->count = points->first = points->end = 0;
 	for (; offset < view.content; offset += size) {
-		struct ct_loaded *loaded;
+		struct ct_packet_record *record;
 
 		size = ct_record_parse(&view, offset, &cursor->trace->reg, &r, &why);
 		if (!size)	/* whole when it was indexed: the file changed */
 			break;
 		if (points->count == points->capacity && ct_points_grow(points))
 			return -ENOMEM;
-		loaded = &points->records[points->count++];
-		loaded->begin = loaded->end = r.end;
-		loaded->offset = offset;
-		loaded->early = CT_NONE;
-		loaded->level = r.depth;
-		loaded->user = r.class->layer == CT_LAYER_USER;
+		record = &points->records[points->count++];
+		record->begin = record->end = r.end;
+		record->offset = offset;
+		record->early = CT_NONE;
+		record->level = r.depth;
+		record->user = r.class->layer == CT_LAYER_USER;
 		if (r.class->id == CT_CLASS_call_open || (r.flags & CT_F_INSTANT)) {
-			loaded->points = CT_POINTS_INSTANT;
+			record->points = CT_POINTS_INSTANT;
 		} else if (r.flags & CT_F_BEGIN) {
-			loaded->points = CT_POINTS_BEGIN;
+			record->points = CT_POINTS_BEGIN;
 		} else {
-			loaded->begin = ct_record_begin(&r);
-			loaded->points = CT_POINTS_END;
+			record->begin = ct_record_begin(&r);
+			record->points = CT_POINTS_END;
 			if (offset == early_at) {
-				loaded->early = early;
+				record->early = early;
 			} else if (!(r.flags & CT_F_HAS_BEGIN)) {
-				loaded->points = CT_POINTS_PAIR;
-				loaded->op_id = loaded->depth = 0;
-				if (loaded->begin < from) /* the file changed */
-					loaded->begin = from;
+				record->points = CT_POINTS_PAIR;
+				record->op_id = record->depth = 0;
+				if (record->begin < from) /* the file changed */
+					record->begin = from;
 			}
 		}
 		if (offset == early_at) {

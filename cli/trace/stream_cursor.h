@@ -21,7 +21,7 @@ struct ct_stream_cursor {
 	uint64_t ts;				/* ns, of the front; ~0 at the end */
 	enum ct_front front;
 	const struct ct_trace *trace;
-	struct ct_stream_file *stream;		/* NULL: the pending calls */
+	struct ct_stream_file *stream;		/* NULL: the calls in flight */
 	struct ct_packet_view view;		/* of the loaded packet */
 	struct ct_points points;		/* of the loaded packet */
 	uint32_t next;				/* index into points.order */
@@ -46,7 +46,7 @@ static inline void ct_stream_cursor_step(struct ct_stream_cursor *cursor)
 {
 	if (cursor->front == CT_FRONT_POINT && ++cursor->next < cursor->points.end) {
 		const struct ct_points *p = &cursor->points;
-		const struct ct_loaded *r = &p->records[p->order[cursor->next] >> 1];
+		const struct ct_packet_record *r = &p->records[p->order[cursor->next] >> 1];
 
 		/*
 		 * Until it is this stream's turn again, the cache may have lost it.  The cursor of
