@@ -9,7 +9,7 @@
 
 static bool trouble_is_timed(const struct ct_record *r)
 {
-	return !(r->flags & (CT_F_BEGIN | CT_F_INSTANT | CT_F_ABANDONED));
+	return ct_record_timed(r);
 }
 
 static void trouble_iteration(void *arg, const struct ct_live_iteration *i)
