@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/gpu/coverage.h"
 #include "explain/rules.h"
 
 /* ns of the steady state in which the GPU had nothing to do; without its records: the host did not wait. */
@@ -57,6 +58,8 @@ static void causes_gather(struct ct_explain *x, unsigned int first)
 	const struct ct_rule *rule = causes_rule(CT_CAUSE_HOST);
 	unsigned int parts = 0, last = x->count;
 	uint64_t late = causes_host(x), idle = CT_STAGES_MAIN(x->idle->stages);
+	const char *unknown = ct_gpu_asked(x->trace) ? "is not known: the GPU's records of that time are missing"
+						     : "was not recorded (record --gpu)";
 	struct ct_finding *head;
 	char time[64], least[64];
 
@@ -72,12 +75,12 @@ static void causes_gather(struct ct_explain *x, unsigned int first)
 	else if (idle * 100 >= x->wall[CT_SCOPE_STEADY])
 		head = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_LIKELY, late, "The host has work of its own for %s of the "
 				      "%s, in which it does not wait for the GPU. For %s of that the GPU has nothing to do; "
-				      "whether it works in the rest was not recorded (record --gpu).", time, ct_explain_main(x),
-				      ct_explain_time(x, CT_SCOPE_STEADY, idle, least));
+				      "whether it works in the rest %s.", time, ct_explain_main(x),
+				      ct_explain_time(x, CT_SCOPE_STEADY, idle, least), unknown);
 	else
 		head = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_LIKELY, late, "The host has work of its own for %s of the "
 				      "%s, in which it does not wait for the GPU. There is no estimate: whether the GPU works "
-				      "meanwhile was not recorded (record --gpu).", time, ct_explain_main(x));
+				      "meanwhile %s.", time, ct_explain_main(x), unknown);
 	head->at_most = true;
 	head->least = x->busy ? 0 : idle;
 	head->group = ++x->groups;

@@ -200,6 +200,10 @@ t_ranks_one()
 	done
 	[[ $line == *"AllReduce 6 of communicator "*" was never complete: rank 1 did not call it. Rank 0 is in cuStreamSynchronize for "*"; rank 1 called "*" last, "* ]]
 	ok $? "a hang: which rank of the process did not come, and what it did" || echo "# $line"
+	# Who makes communicators and never uses them exchanges data otherwise, as XLA does.
+	ranks_one unused --gpu threads 3 12 unused=0
+	"$cudatrace" report ranks "$jobs/unused" 2>/dev/null | tr -s ' \n' ' ' | grep -q '(none) Communicators of libnccl were made, but none of its collectives was called'
+	ok $? "communicators that are never used: what is exchanged otherwise is not covered"
 	# One thread for all ranks, in the default stream of each.
 	ranks_one group --gpu group 3 12
 	is "$(of group Count collectives_sum) $(of group 'Not Complete' collectives_sum) $("$cudatrace" report --format json ranks "$jobs/group" 2>/dev/null | jq -c 'map(.Rank)')" \
@@ -284,4 +288,6 @@ t_ranks_real()
 	line=$(job_said hang)
 	[[ $line == *"AllReduce 44 of communicator "*" was never complete: rank 1 did not call it. Rank 0 is in cuStreamSynchronize "* ]]
 	ok $? "a collective that one rank never calls" || echo "# $line"
+	is "$("$cudatrace" report --format json ranks "$jobs/hang" 2>/dev/null | jq -c 'map([.["Compute (ns/step)"] == null, .["Waiting (ns/step)"], .["Makes Others Wait (ns/step)"]])')" \
+		'[[true,null,null],[false,null,null]]' "what a killed process took along is not known, and not 0"
 }

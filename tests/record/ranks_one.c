@@ -2,10 +2,10 @@
 /*
  * A job whose ranks are one process, over the simulated libcuda and the stand-in for libnccl.
  *
- *	ranks_one threads|group RANKS ITERATIONS [late=RANK | hang=RANK]
+ *	ranks_one threads|group RANKS ITERATIONS [late=RANK | hang=RANK | unused=0]
  *
  * threads: a thread for each rank, as JAX has them; late: it sleeps for 10 ms in each iteration; hang: it does not call the
- * last all-reduce, and "hangs PID" is printed.  Halves have a communicator of their own.
+ * last all-reduce, and "hangs PID" is printed; unused: no rank calls any.  Halves have a communicator of their own.
  * group: one thread, ncclCommInitAll(), and a group for all ranks, in the default stream of each.
  */
 #include <pthread.h>
@@ -24,7 +24,7 @@ static const char image[] =
 	"cudatrace-sim-image 1\n"
 	"kernel work pii\n";
 
-static int ranks, iterations, late = -1, hang = -1;
+static int ranks, iterations, late = -1, hang = -1, unused = -1;
 static CUcontext context;
 static CUfunction work;
 static ncclUniqueId id;
@@ -63,6 +63,8 @@ static void *rank_run(void *arg)
 		if (rank == late)
 			usleep(10000);
 		launch(stream, memory);
+		if (!unused)
+			continue;
 		OK(ncclAllGather((void *)memory, (void *)memory, 1024, 9, half, stream));
 		if (rank == hang && i == iterations - 1) {
 			printf("hangs %d\n", (int)getpid());
@@ -108,7 +110,7 @@ int main(int argc, char **argv)
 	if (ranks < 1 || ranks > MOST || iterations < 1)
 		return 2;
 	if (argc > 4)
-		*(argv[4][0] == 'l' ? &late : &hang) = atoi(strchr(argv[4], '=') + 1);
+		*(argv[4][0] == 'l' ? &late : argv[4][0] == 'h' ? &hang : &unused) = atoi(strchr(argv[4], '=') + 1);
 	OK(cuInit(0));
 	OK(cuCtxCreate_v2(&context, 0, 0));
 	OK(cuModuleLoadData(&module, image));

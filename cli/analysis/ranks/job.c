@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/gpu/coverage.h"
 #include "analysis/memory/memory.h"
 #include "analysis/program/outliers.h"
 #include "base/grow.h"
@@ -67,6 +68,7 @@ static void job_sums(struct ct_analysis *a, struct ct_job_rank *r)
 	const struct ct_memory_process *held = ct_memory_of(ct_analysis_state(a, &ct_memory_analyser), r->pid,
 							    a->phases->processes[r->process].generation);
 
+	r->measured = ct_gpu_covers(ct_analysis_state(a, &ct_gpu_coverage_analyser), r->pid, r->from, r->to);
 	r->sums.peak = held ? held->sums[CT_MEMORY_GPU].peak : 0;
 	r->sums.memory = calls ? calls->memory : 0;
 	r->sums.modules = calls ? calls->modules : 0;
@@ -473,8 +475,10 @@ static int job_end(struct ct_analysis *a)
 		struct ct_job_rank *r = &job->ranks[i];
 
 		/* By the kernels of this trace alone nothing is known of waiting: it is their share of what they had alone. */
-		if (a->trace->summaries)
+		if (a->trace->summaries) {
+			r->measured = r->sums.compute || r->waiting || r->moving;
 			r->gpu_waiting = r->waiting ? (double)r->sums.alone * r->waiting / (r->waiting + r->moving) : 0;
+		}
 		if (!r->iterations && r->operations) {
 			r->steps = r->operations;
 			r->step = (double)(r->to - r->from) / r->steps;
@@ -721,7 +725,16 @@ static bool job_is(const struct ct_analysis *a)
 	for (size_t i = 0; i < ranks->list.count; i++)
 		if (ranks->list.list[i].size > 1)
 			return true;
-	return a->collectives->parts_count > 0;
+	return a->collectives->parts_count || a->collectives->communicators_count;
+}
+
+/* Communicators were made and never used: the ranks talk by other ways. */
+static bool job_is_silent(const struct ct_collectives *c)
+{
+	for (uint32_t i = 0; i < c->communicators_count && !c->parts_count; i++)
+		if (c->communicators[i].ranks > 1)
+			return true;
+	return false;
 }
 
 const char *ct_job_uncovered(const struct ct_analysis *a, char *buf, size_t size)
@@ -729,8 +742,14 @@ const char *ct_job_uncovered(const struct ct_analysis *a, char *buf, size_t size
 	static const char *const by[] = { "libmpi", "libnvshmem" };
 	const struct ct_registry *reg = &a->trace->reg;
 	char names[2][64] = { "", "" };
+	size_t used = 0;
 
 	*buf = 0;
+	if (job_is_silent(a->collectives)) {
+		snprintf(buf, size, "Communicators of libnccl were made, but none of its collectives was called. A framework may exchange small data in "
+			 "kernels of its own over the GPUs' memory, as XLA does: that is not covered. ");
+		used = strlen(buf);
+	}
 	for (unsigned int i = 0; i < reg->infos_count && job_is(a); i++) {
 		const char *file = strcmp(reg->infos[i].key, "library") ? NULL : strrchr(reg->infos[i].text, '/');
 
@@ -739,8 +758,10 @@ const char *ct_job_uncovered(const struct ct_analysis *a, char *buf, size_t size
 				ct_term_clean(names[k], sizeof(names[k]), file + 1, 40);
 	}
 	if (*names[0] || *names[1])
-		snprintf(buf, size, "%s%s%s %s mapped: what ranks exchange by %s is not covered.", names[0], *names[0] && *names[1] ? " and " : "",
+		snprintf(buf + used, size - used, "%s%s%s %s mapped: what ranks exchange by %s is not covered.", names[0], *names[0] && *names[1] ? " and " : "",
 			 names[1], *names[0] && *names[1] ? "are" : "is", *names[0] && *names[1] ? "them" : "it");
+	else if (used)
+		buf[used - 1] = 0;
 	return buf;
 }
 
@@ -918,7 +939,7 @@ bool ct_job_verdict(const struct ct_analysis *a, const struct ct_job *job, unsig
 }
 
 static const struct ct_analyser *const needs[] = {
-	&ct_accounting_analyser, &ct_gpu_busy_analyser, &ct_idle_analyser, &ct_memory_analyser, NULL
+	&ct_accounting_analyser, &ct_gpu_busy_analyser, &ct_gpu_coverage_analyser, &ct_idle_analyser, &ct_memory_analyser, NULL
 };
 
 const struct ct_analyser ct_job_analyser = {

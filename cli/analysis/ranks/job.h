@@ -34,6 +34,7 @@ struct ct_job_rank {
 	double   step;			/* ns: median of its iterations; else .to - .from by .steps */
 	uint32_t iterations;		/* 0: steps are collectives */
 	uint64_t operations;		/* in that time, with all ranks */
+	bool     measured;		/* the trace has what its GPU did in that time: not so at the end of a killed one */
 	uint64_t waiting, moving;	/* ns, of its collectives' kernels */
 	uint64_t late_count;		/* operations to which it came last */
 	uint64_t made_wait;		/* ns of the others, in these; the sum over them */
@@ -134,8 +135,8 @@ bool ct_job_verdict(const struct ct_analysis *a, const struct ct_job *job, unsig
 const char *ct_job_missing(const struct ct_collectives *c, const struct ct_operation *o, char *buf, size_t size);
 
 /*
- * Libraries by which the ranks of a job may exchange data that is not recorded, in a sentence; "": none is mapped, or
- * the trace is of no job.
+ * By what the ranks of a job may exchange data that is not recorded, in sentences: libraries that are mapped, kernels of
+ * a framework; "": nothing is known of such, or the trace is of no job.  At least 400 bytes.
  */
 const char *ct_job_uncovered(const struct ct_analysis *a, char *buf, size_t size);
 

@@ -31,7 +31,7 @@ static const struct ct_column columns[COLUMNS] = {
 #define MANY	16u	/* ranks */
 #define HOSTS	8u	/* whose clocks are told */
 
-static void ranks_row(const struct ct_analysis *a, struct ct_table *t, const struct ct_job *job, struct ct_job_rank *r)
+static void ranks_row(const struct ct_analysis *a, struct ct_table *t, struct ct_job_rank *r)
 {
 	int32_t gpu = (uint32_t)r->who != CT_ONE_RANK ? r->gpu : ct_processes_gpu(a->processes, r->pid);
 	struct ct_cell *row = ct_table_row(t);
@@ -49,12 +49,15 @@ static void ranks_row(const struct ct_analysis *a, struct ct_table *t, const str
 	row[STEP] = ct_double(r->step);
 	row[APP] = ct_double(r->sums.application / r->steps);
 	row[WAIT] = ct_double(r->sums.synchronisation / r->steps);
-	if (job->measured) {
+	if (r->measured)
 		row[COMPUTE] = ct_double(r->sums.compute / r->steps);
+	/* Not 0, but not known, where the kernels of the others are missing: a rank that was killed took them along. */
+	if (r->waiting || r->moving) {
 		row[WAITING] = ct_double(r->waiting / r->steps);
 		row[MOVING] = ct_double(r->moving / r->steps);
-		row[MADE_WAIT] = ct_double(r->made_wait / r->steps);
 	}
+	if (r->waiting || r->moving || r->made_wait)
+		row[MADE_WAIT] = ct_double(r->made_wait / r->steps);
 	if (!r->operations)
 		return;
 	if (r->unsure && r->unsure != UINT64_MAX)
@@ -70,7 +73,7 @@ static void ranks_not_covered(const struct ct_analysis *a, struct ct_table *t)
 	const struct ct_ranks *ranks = &a->processes->ranks;
 	const struct ct_registry *reg = &a->trace->reg;
 	const char *launcher = "";
-	char uncovered[200];
+	char uncovered[400];
 	bool job = false, nvshmem = false;
 
 	for (size_t i = 0; i < ranks->list.count; i++) {
@@ -108,7 +111,7 @@ static int ranks_end(struct ct_analysis *a)
 	char clock[320], verdict[1200];
 
 	for (unsigned int i = 0; i < job->count; i++) {
-		ranks_row(a, t, job, &job->ranks[i]);
+		ranks_row(a, t, &job->ranks[i]);
 		collectives |= job->ranks[i].steps && !job->ranks[i].iterations;
 	}
 	for (unsigned int i = 0; i < a->trace->sources_count; i++)
