@@ -243,3 +243,41 @@ t_keep_attached()
 	ok $? "... has the newest allocations, without a gap"
 	ended_well keep6
 }
+
+# The directory is removed, or others fill the disk: the program does not notice.
+t_keep_gone()
+{
+	local dir=$work/trace-gone disk=$work/disk-gone recorder
+	rm -rf "$dir"
+	"$cudatrace" record -q --no-module -f --keep 16M -o "$dir" -- "$PWD/build/tests/record-busy" 500000 wait 5000000 >"$work/gone.out" 2>"$work/gone.said" < <(until [ ! -e "$dir" ]; do sleep 0.05; done; echo) &
+	recorder=$!
+	until grep -qx 500000 "$work/gone.out"; do kill -0 $recorder || break; sleep 0.05; done
+	rm -rf "$dir"
+	wait $recorder
+	is "$?,$(tail -n 1 "$work/gone.out")" "1,5500000" "the directory is removed: the program makes all of its calls" || cat "$work/gone.said"
+	is "$(grep -c "trace-gone was removed while it was recorded: its records are lost" "$work/gone.said")" 1 "... and a line says that it was" || cat "$work/gone.said"
+	mkdir -p "$disk"
+	if ! mount -t tmpfs -o size=64m tmpfs "$disk" 2>/dev/null; then
+		skip "a disk that others fill: it needs root and a tmpfs"
+		return
+	fi
+	"$cudatrace" record -q --no-module -f --keep 16M -o "$disk/trace" -- "$PWD/build/tests/record-busy" 500000 wait 5000000 wait 500000 >"$work/gone.out" 2>"$work/gone.said" \
+		< <(until [ -e "$work/gone.ro" ]; do sleep 0.05; done; echo; until [ -e "$work/gone.rw" ]; do sleep 0.05; done; echo) &
+	recorder=$!
+	until grep -qx 500000 "$work/gone.out"; do kill -0 $recorder || break; sleep 0.05; done
+	# What others fill.
+	head -c 64M /dev/zero >"$disk/others" 2>/dev/null
+	touch "$work/gone.ro"
+	until grep -qx 5500000 "$work/gone.out"; do kill -0 $recorder || break; sleep 0.05; done
+	rm "$disk/others"
+	sleep 1
+	touch "$work/gone.rw"
+	wait $recorder
+	is "$?,$(tail -n 1 "$work/gone.out")" "0,6000000" "the disk is filled by others: the program makes all of its calls" || cat "$work/gone.said"
+	[ "$(grep -c 'no room for records' "$work/gone.said")" -le 1 ]
+	ok $? "... with one line at most" || cat "$work/gone.said"
+	"$cudatrace" report "$disk/trace" >"$work/gone.report" 2>&1
+	is $? 0 "... the trace is read" || cat "$work/gone.report"
+	rm -f "$work/gone.ro" "$work/gone.rw"
+	umount "$disk"
+}

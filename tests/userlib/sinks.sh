@@ -25,6 +25,16 @@ t_full() {
 		  [ "$(grep -c '^u-.* cuCtxSetCurrent ' "$W/dump")" -gt 5000 ] &&
 		  booked 20001 0; }
 		ok "a full disk: one line, the program goes on, each loss is counted" $?
+		rm -rf "$D"
+		if [ -x "$(command -v strace)" ]; then
+			CUDATRACE_PACKET=16384 CUDATRACE_DIR=$D strace -qq -e trace=rt_sigprocmask -o "$W/strace" -E LD_PRELOAD="$B/libcudatrace.so" \
+				"$B/victim" many >"$W/out" 2>"$W/err"
+			STATUS=$?
+			{ exits 0 && valid && booked 20001 5000 && [ "$(wc -l <"$W/strace")" -lt 3000 ]; }
+			ok "... and the kernel is not asked at each of them" $?
+		else
+			skip "... and the kernel is not asked at each of them" "there is no strace"
+		fi
 		umount "$W/small"
 		rmdir "$W/small"
 	else

@@ -260,6 +260,16 @@ static cold bool packet_record_blocked(struct ct_thread *t, const struct ct_reco
 	}
 }
 
+/*
+ * There was no packet lately, and it is too early to ask for one again: the kernel is not asked to block signals
+ * either, which would be most of what a short call takes.  Where losses are counted in memory that the module gave,
+ * a handler must not come in between.
+ */
+static bool packet_waits(struct ct_thread *t, u64 ts)
+{
+	return !t->limit && !t->producer.m.lost && t->life == ct_process->life && ct_backoff_waits(&t->backoff, ts);
+}
+
 bool ct_packet_record(struct ct_thread *t, const struct ct_record *e)
 {
 	u64 ts = e->end ? e->end : ct_clock_now(&t->clock), mask;
@@ -267,6 +277,10 @@ bool ct_packet_record(struct ct_thread *t, const struct ct_record *e)
 
 	if (ts <= t->deadline && packet_append(t, e, ts, ct_packet_append)) {
 		t->last = ts;
+		return true;
+	}
+	if (packet_waits(t, ts)) {
+		ct_lost_add();
 		return true;
 	}
 	mask = ct_signals_block();
