@@ -14,7 +14,7 @@
 
 /* A process or image, while the list is made. */
 struct find_image {
-	uint32_t pid, generation;
+	uint32_t pid, generation, parent;	/* parent: its pid */
 	uint64_t from, to;		/* records between them are its own */
 	uint64_t first, last;		/* where it was seen */
 	bool command;			/* it is the command that was recorded */
@@ -76,7 +76,7 @@ static void find_births(struct find_images *images, const struct ct_phase_birth 
 	bool own = count && birth->own;
 
 	*image = (struct find_image){
-		.pid = birth->pid, .to = UINT64_MAX, .first = UINT64_MAX, .command = birth->command,
+		.pid = birth->pid, .to = UINT64_MAX, .first = UINT64_MAX, .command = birth->command, .parent = birth->parent,
 	};
 	images->count++;
 	for (uint32_t i = 1; i < count && (!own || birth[i].own); i++) {
@@ -116,9 +116,17 @@ static struct find_image *find_image(const struct find_images *images, uint32_t 
 	return &images->list[low - 1];
 }
 
+/* Has another one with the command's line forked it?  A child may call CUDA before its parent does. */
+static bool find_forked(const struct find_images *images, const struct find_image *image)
+{
+	const struct find_image *parent = find_image(images, image->parent, 0);
+
+	return parent && parent != image && parent->command;
+}
+
 /*
  * The command that was recorded began when the trace did; its first record comes with its first
- * call.  Where several processes have its command line, that is the first of them.
+ * call.  Where several processes have its command line, that is the first of them that none of the others has forked.
  */
 static void find_command(struct find_images *images)
 {
@@ -127,7 +135,7 @@ static void find_command(struct find_images *images)
 	for (uint32_t i = 0; i < images->count; i++) {
 		struct find_image *image = &images->list[i];
 
-		if (image->command && image->first != UINT64_MAX &&
+		if (image->command && image->first != UINT64_MAX && !find_forked(images, image) &&
 		    (!command || image->first < command->first))
 			command = image;
 	}

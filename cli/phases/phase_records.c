@@ -168,8 +168,9 @@ static int phase_birth(struct ct_phase_records *h, const struct ct_record *r, bo
 	for (unsigned int i = 0; text && i < len; i++)
 		hash = phase_mix(hash, (uint8_t)text[i]);
 	h->births[h->births_count++] = (struct ct_phase_birth){
-		.pid = r->pid, .own = own, .at = phase_since_start(h->trace, r->end),
-		.text = hash, .command = phase_is_command(h->trace, text, len),
+		.pid = r->pid, .own = own, .at = phase_since_start(h->trace, r->end), .text = hash,
+		.parent = r->class->fields_count ? ct_record_field(r, 0) : 0,
+		.command = phase_is_command(h->trace, text, len),
 	};
 	return 0;
 }

@@ -90,6 +90,7 @@ struct ct_phase_birth {
 	uint32_t pid;
 	bool     own;		/* the process wrote it itself, which it does once */
 	bool     command;	/* it is the command that was recorded */
+	uint32_t parent;	/* its pid */
 	uint64_t at, text;	/* ns after the begin; a hash of its command and parent */
 };
 

@@ -387,6 +387,23 @@ t_stacks_startup()
 	ok $? "and divides it into imports by package, files and compilation" || cat "$work/startup.found"
 }
 
+# A child that calls CUDA before its parent does: the parent is the command that was recorded, whose startup began with the trace.
+t_stacks_startup_forked()
+{
+	local python version
+	read -r python version < <(stacks_pythons)
+	[ -n "$python" ] || { skip "the startup of a child" "no python3 with ctypes"; return; }
+	printf '%s\n' 'import ctypes, os, time' 'time.sleep(0.3)' 'def call():' "    cuda, context = ctypes.CDLL('$PWD/build/tests/sim/libcuda.so.1'), ctypes.c_void_p()" \
+		'    cuda.cuInit(0)' '    cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)' '    cuda.cuCtxSetCurrent(context)' '    cuda.cuCtxSynchronize()' \
+		'pid = os.fork()' 'if not pid:' '    call()' '    os._exit(0)' 'os.waitpid(pid, 0)' 'time.sleep(0.1)' 'call()' >"$work/forked.py"
+	stacked forked "$python" "$work/forked.py"
+	is $? 0 "a program whose child calls CUDA first is recorded" || tail -n 3 "$work/forked.err"
+	# Its parent's imports and first sleep are not the child's.
+	is "$("$cudatrace" report --format json stages "$work/forked" | jq -c '[.stages[] | select(.Stage == "startup")] |
+			map([."Start (ns)" == 0, ."Duration (ns)" >= 400000000] | unique) | sort')" '[[false],[true]]' \
+		"... and only the parent's startup began with the trace" || "$cudatrace" report stages "$work/forked"
+}
+
 t_stacks_sample_options()
 {
 	local python version
