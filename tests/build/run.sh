@@ -135,6 +135,11 @@ t_service()
 		grep -q 'module is not loaded' <<<"$(build/cudatrace snapshot -q -o "$work/none" --on "$line" --again 60 2>&1)"
 		ok $? "snapshot takes the triggers $line"
 	done
+	value() { sed -n "s/^#$1=//p" packaging/service/recorder.conf; }
+	# shellcheck disable=SC2046
+	build/cudatrace session limit $(value limit) --help >/dev/null && build/cudatrace session start --groups="$(value groups)" --ring-size=32M --help >/dev/null &&
+		build/cudatrace session filter $(sed -n 's/.*for example \(--.*\)/\1/p' packaging/service/recorder.conf | sed 's/alice/root/') --help >/dev/null
+	ok $? "... and session the groups, the limit and the filter of the example"
 	REFUSE=1 recorder
 	wait $recorder_pid
 	is $? 78 "a session that does not start ends it" || cat "$work/recorder.err"
@@ -265,7 +270,7 @@ completed()
 # Man pages and completion are made from --help, and have all of it.
 t_help()
 {
-	local verb verbs option page text line offered missing=
+	local verb verbs option page text line lines offered missing=
 	make -s help-files >"$work/help.log" 2>&1
 	ok $? "make help-files" || cat "$work/help.log"
 	verbs=$(build/cudatrace --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
@@ -291,6 +296,9 @@ t_help()
 			/(^|\n) +(-., )?--/ || NF < 2 + /^Usage/ { next } { for (i = 1; i <= NF; i++) if (length($i) > 79) print verb ": " $i }'
 	done)" "" "no line of a text of --help is wider than a terminal"
 	is "$missing" "" "each option of each command is in its page, and offered by bash and fish; so are the examples"
+	lines=$(tests/build/examples build/cudatrace)
+	[[ $lines =~ ^[0-9]+$ ]] && [ "$lines" -gt 90 ]
+	ok $? "the command lines of the documents have words that the command knows ($lines)"
 	is "$(completed sn)" snapshot "bash: a command"
 	is "$(completed report cuda_api_)" "cuda_api_sum cuda_api_trace" "bash: a report"
 	is "$(completed export --format = p)" "perfetto parquet" "bash: a format, behind ="
