@@ -218,13 +218,21 @@ static int programs_compare(const void *a, const void *b, void *arg)
 	return x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
+/* Where there is room, all of the 15 bytes that the kernel has of a name. */
+static int programs_name_width(const struct ct_programs_view *view)
+{
+	return view->width < 100 ? 12 : 15;
+}
+
 static void programs_row(const struct ct_programs_view *view, const char *name, uint32_t pid, const char *const figures[4],
 			 const char *recorded)
 {
-	char process[64], what[64];
+	int width = programs_name_width(view), before = width + 50;
+	char process[64], what[256];
 
-	fprintf(view->out, "%-12s %7u %8s %7s %11s %11s%s%s\n", ct_term_clean(process, sizeof(process), name, 12), pid, figures[0],
-		figures[1], figures[2], figures[3], *recorded ? " " : "", ct_term_clean(what, sizeof(what), recorded, view->width > 82 ? view->width - 62 : 18));
+	fprintf(view->out, "%-*s %7u %8s %7s %11s %11s%s%s\n", width, ct_term_clean(process, sizeof(process), name, (unsigned int)width), pid,
+		figures[0], figures[1], figures[2], figures[3], *recorded ? " " : "",
+		ct_term_clean(what, sizeof(what), recorded, view->width > 82 ? view->width - (unsigned int)before : 18));
 }
 
 static void programs_own(const struct ct_programs_view *view, struct ct_processes *names, const struct ct_program *one)
@@ -269,7 +277,7 @@ unsigned int ct_programs_print(struct ct_programs *p, struct ct_processes *names
 	struct ct_program **list = malloc((p->programs.count + 1) * sizeof(*list));
 	unsigned int count = 0, lines = 1;
 
-	fprintf(view->out, "%-12s %7s %8s %7s %11s %11s%s\n", "PROCESS", "PID", "CALLS/s", "FAILED", "COPIED/s", "MEMORY",
+	fprintf(view->out, "%-*s %7s %8s %7s %11s %11s%s\n", programs_name_width(view), "PROCESS", "PID", "CALLS/s", "FAILED", "COPIED/s", "MEMORY",
 		view->machine ? " RECORDED" : "");
 	for (size_t i = 0; list && i < p->programs.count; i++)
 		if (!view->pid || view->pid == p->programs.list[i].pid)

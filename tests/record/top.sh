@@ -39,6 +39,7 @@ t_top_programs()
 	start_running top_programs 2 30
 	if [ ! -e /dev/cudatrace ]; then
 		top_says $pid ' no$' "a program that uses libcuda and is not recorded"
+		is "$(awk '{ print $1 }' "$work/top.row")" record-running "... with its whole name, where there is room" || cat "$work/top.row"
 	fi
 	"$cudatrace" record -q -f -o "$work/trace-attached" --pid $pid 2>"$work/attached.said" &
 	recorder=$!
