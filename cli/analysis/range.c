@@ -185,10 +185,19 @@ static void range_clip_iterations(struct ct_process_phases *p, uint64_t from, ui
 	if (kept || !had)
 		return;
 	snprintf(p->why_none, sizeof(p->why_none), "none lies in the range as a whole");
-	/* Without iterations there is no steady state. */
-	for (unsigned int i = 0; i < p->stages_count; i++)
-		if (p->stages[i].stage == CT_STAGE_STEADY)
-			p->stages[i].stage = CT_STAGE_EXECUTION;
+	/* Without iterations there is no steady state: with an execution beside it, it is one. */
+	had = p->stages_count;
+	p->stages_count = 0;
+	for (unsigned int i = 0; i < had; i++) {
+		struct ct_stage_span span = p->stages[i], *last = p->stages_count ? &p->stages[p->stages_count - 1] : NULL;
+
+		if (span.stage == CT_STAGE_STEADY)
+			span.stage = CT_STAGE_EXECUTION;
+		if (last && last->stage == span.stage)
+			last->end = span.end;
+		else
+			p->stages[p->stages_count++] = span;
+	}
 }
 
 void ct_range_clip(struct ct_phases *phases, const struct ct_range *range, uint32_t pid)

@@ -109,10 +109,11 @@ static double verdict_copying(const struct ct_gpu_busy_process *p)
 /* @app: the share that it has of all the steady state */
 static double verdict_pauses(const struct ct_verdict *v, double app)
 {
+	uint64_t other = v->account->stages[CT_STAGE_EXECUTION].ns[CT_ACCOUNT_APP];
 	struct ct_account_covered c;
 
 	ct_account_covered(v->account, v->process, &c);
-	return c.covered ? app - 100.0 * c.app / verdict_wall(v) : 0;
+	return c.covered ? app - 100.0 * (c.app + other) / verdict_wall(v) : 0;
 }
 
 static struct shares verdict_shares(const struct ct_verdict *v)
@@ -258,23 +259,38 @@ static uint64_t verdict_median(const struct ct_process_phases *p)
 	return median;
 }
 
-/* ", which has 9 % of the launches": others were made before, as to compile or in another loop, or after. */
+/*
+ * ", which has 9 % of the launches": others were made before, as to compile or in another loop, or after.  Of iterations it is their
+ * stage.  Where graphs are launched, each for the kernels that it captured, it is of kernels.
+ */
 static void verdict_launches(const struct ct_verdict *v, char buf[64])
 {
-	uint64_t all = 0, here = 0, graphs = 0, graphs_here = 0;
+	uint64_t all = 0, here = 0, graphs = 0, more = ct_phases_graph_kernels(v->process) - 1;
 
 	for (unsigned int i = 0; i < CT_STAGE_COUNT; i++) {
-		all += v->account->stages[i].launches;
-		graphs += v->account->stages[i].graphs;
-		if (!ct_stage_is_main(i))
-			continue;
-		here += v->account->stages[i].launches;
-		graphs_here += v->account->stages[i].graphs;
+		const struct ct_stage_account *s = &v->account->stages[i];
+
+		all += s->launches + more * s->graphs;
+		graphs += s->graphs;
+		if (ct_stage_is_main(i) && (i == CT_STAGE_STEADY || !ct_phases_steady(v->process)))
+			here += s->launches + more * s->graphs;
 	}
+	all -= v->process->captured < all ? v->process->captured : all;
 	*buf = 0;
-	/* A graph stands for many kernels, which were launched when it was captured. */
-	if (all >= LAUNCHES && 100.0 * (here + 3 * graphs_here) < LAUNCHED * (all + 3 * graphs))
-		snprintf(buf, 64, ", which has %.0f %% of the launches", 100.0 * here / all);
+	if (all >= LAUNCHES && 100.0 * here < LAUNCHED * all)
+		snprintf(buf, 64, ", which has %.0f %% of the %s", 100.0 * here / all, graphs ? "kernels launched" : "launches");
+}
+
+/* ", after 27.60 ms of other work (...)": what follows is of both. */
+static void verdict_other(const struct ct_verdict *v, char buf[96])
+{
+	uint64_t other = ct_phases_other(v->process), begin, end;
+	char ns[CT_TERM_TEXT];
+
+	*buf = 0;
+	if (other && ct_phases_main(v->process, &begin, &end))
+		snprintf(buf, 96, ", %s %s of other work (another loop, or no pattern)",
+			 begin < ct_phases_steady(v->process)->begin ? "after" : "before", ct_term_ns(ns, other));
 }
 
 #define NAMED	3u	/* threads of the sentence on turns */
@@ -307,7 +323,7 @@ enum ct_limit ct_verdict_steady(const struct ct_verdict *v, char *buf, size_t si
 	unsigned int threads = ct_account_turns(v->account);
 	struct ct_coverage covered;
 	char what[200], why[200], parts[400], idle[160] = "", turns[200] = "", who[48], ns[CT_TERM_TEXT], n[CT_TERM_TEXT],
-	     all[CT_TERM_TEXT], ranks[80] = "", launches[64];
+	     all[CT_TERM_TEXT], ranks[80] = "", launches[64], other[96];
 
 	if (!verdict_wall(v) || !v->process->works) {
 		snprintf(buf, size, "The process gave the GPU no work.");
@@ -348,7 +364,8 @@ enum ct_limit ct_verdict_steady(const struct ct_verdict *v, char *buf, size_t si
 	if (v->busy && s.ranks >= SHOWN)
 		snprintf(ranks, sizeof(ranks), ", and does nothing but wait for other ranks for %.1f %%", s.ranks);
 	verdict_launches(v, launches);
-	snprintf(buf, size, "%s%s%s: %s.%s%s%s%s%s%s", v->simulated ? "simulated GPU, " : "", what, launches, why,
+	verdict_other(v, other);
+	snprintf(buf, size, "%s%s%s%s: %s.%s%s%s%s%s%s", v->simulated ? "simulated GPU, " : "", what, launches, other, why,
 		 *parts ? who : "", parts, turns, idle, ranks, *parts || *idle ? "." : "");
 	return limit;
 }

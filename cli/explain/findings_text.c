@@ -268,13 +268,17 @@ static bool findings_works(const struct ct_process_phases *p)
 	return ct_phases_main(p, &begin, &end) && p->works;
 }
 
-/* Has any process a steady state? */
-static bool findings_steady(const struct ct_explain *x)
+/* The stages in which the processes do their work. */
+static const char *findings_main(const struct ct_explain *x)
 {
+	bool steady = false, execution = false;
+
 	for (unsigned int i = 0; i < x->phases->processes_count; i++)
-		if (ct_phases_steady(&x->phases->processes[i]))
-			return true;
-	return false;
+		for (unsigned int k = 0; k < x->phases->processes[i].stages_count; k++) {
+			steady |= x->phases->processes[i].stages[k].stage == CT_STAGE_STEADY;
+			execution |= ct_phases_other(&x->phases->processes[i]) != 0;
+		}
+	return execution ? "execution and the steady state" : steady ? "steady state" : "execution";
 }
 
 /* Processes that called libcuda and gave the GPU no work, in a line. */
@@ -390,6 +394,7 @@ void ct_findings_text(struct ct_explain *x, const struct ct_print_options *print
 	unsigned int width = print->width >= 40 ? print->width : TEXT_COLUMNS, number = 0, processes = 0, more = 0;
 	struct findings_page page = { out, width < TEXT_MOST ? width : TEXT_MOST, print->colour }, *to = &page;
 	uint64_t top = print->top ? print->top : x->count;
+	char head[120];
 	int scope = -1;
 
 	for (unsigned int i = 0; i < x->phases->processes_count; i++)
@@ -407,10 +412,9 @@ void ct_findings_text(struct ct_explain *x, const struct ct_print_options *print
 		}
 		if ((int)f->scope != scope) {
 			fputc('\n', out);
-			findings_put(to, CT_TERM_BOLD, f->scope == CT_SCOPE_STEADY ?
-				     findings_steady(x) ? "FINDINGS in the steady state (what each could gain, of its wall time)\n" :
-				     "FINDINGS in the execution (what each could gain, of its wall time)\n" :
-				     "FINDINGS in the startup (what each could gain, of its wall time)\n");
+			snprintf(head, sizeof(head), "FINDINGS in the %s (what each could gain, of its wall time)\n",
+				 f->scope == CT_SCOPE_STEADY ? findings_main(x) : "startup");
+			findings_put(to, CT_TERM_BOLD, head);
 		}
 		scope = f->scope;
 		findings_print_row(x, f, ++number, processes > 1, to);

@@ -149,9 +149,11 @@ static inline uint64_t ct_explain_countable(const struct ct_explain *x, uint64_t
 	return x->process->iterations_count ? in_iterations : all;
 }
 
-/* The stage in which the process does its work, in words: without a pattern it has no steady state. */
+/* The stages in which the process does its work, in words: without a pattern it has no steady state. */
 static inline const char *ct_explain_main(const struct ct_explain *x)
 {
+	if (ct_phases_other(x->process))
+		return "execution and the steady state";
 	return ct_phases_steady(x->process) ? "steady state" : "execution";
 }
 

@@ -13,7 +13,10 @@
 #include "phases/pattern_iterations.h"
 #include "phases/ranges.h"
 
-#define ITERATIONS_THREADS	8u	/* of a process in which a pattern is looked for */
+#define ITERATIONS_THREADS	8u	/* of a process: in more a pattern is looked for until one explains most of its launches */
+#define ITERATIONS_MOST		0.8
+#define ITERATIONS_WINDOWS	8u	/* parts of a thread in which one is looked for alone ... */
+#define ITERATIONS_PARTS	256u	/* ... if it has so many launches */
 /* Ranges count only if they contain so much of what the pattern explains. */
 #define ITERATIONS_RANGES	0.5
 
@@ -125,12 +128,12 @@ static int iterations_by_pattern(struct ct_phase_work *w, struct ct_pattern *bes
 	int rc = 0;
 
 	qsort(w->slices, w->slices_count, sizeof(*w->slices), iterations_slice_order);
-	for (unsigned int i = 0; i < w->slices_count && i < ITERATIONS_THREADS && !rc; i++) {
+	for (unsigned int i = 0; i < w->slices_count && !rc; i++) {
 		struct ct_pattern p;
 
 		/* Those with the most come first: one with few does not make the steps. */
-		if (w->slices[i].launches < 4 ||
-		    w->slices[i].launches * 20ull < w->slices->launches)
+		if (w->slices[i].launches < 4 || w->slices[i].launches * 20ull < w->slices->launches ||
+		    (i >= ITERATIONS_THREADS && worth >= ITERATIONS_MOST * w->launches_count))
 			break;
 		rc = ct_pattern_find(&p, &w->slices[i]);
 		*most = p.most > *most ? p.most : *most;
@@ -143,6 +146,95 @@ static int iterations_by_pattern(struct ct_phase_work *w, struct ct_pattern *bes
 			ct_pattern_free(&p);
 		}
 	}
+	return rc;
+}
+
+/* The part of a slice from its @from-th happening on until before its @to-th. */
+static struct ct_thread_events iterations_part(const struct ct_thread_events *slice, uint32_t from, uint32_t to)
+{
+	struct ct_thread_events part = { .thread = slice->thread, .list = slice->list + from, .count = to - from };
+
+	for (uint32_t i = 0; i < part.count; i++)
+		part.launches += ct_phase_record_launch(&part.list[i]);
+	return part;
+}
+
+/* Of a slice's parts that one whose pattern explains most launches.  The longest of several loops fills one of them. */
+static int iterations_part_pattern(struct ct_pattern *best, const struct ct_thread_events *slice)
+{
+	int rc = 0;
+
+	*best = (struct ct_pattern){ 0 };
+	for (uint32_t parts = 2; parts <= ITERATIONS_WINDOWS && !rc; parts *= 2)
+		for (uint32_t i = 0; i < parts && !rc; i++) {
+			struct ct_thread_events part = iterations_part(slice, (uint64_t)slice->count * i / parts,
+								       (uint64_t)slice->count * (i + 1) / parts);
+			struct ct_pattern p;
+
+			rc = ct_pattern_find(&p, &part);
+			if (!rc && p.found && p.explained > best->explained) {
+				ct_pattern_free(best);
+				*best = p;
+			} else {
+				ct_pattern_free(&p);
+			}
+		}
+	return rc;
+}
+
+static uint64_t iterations_launches(const struct ct_process_phases *p)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < p->iterations_count; i++)
+		n += p->iterations[i].launches;
+	return n;
+}
+
+/* Do the iterations have most launches from the first one's begin to the last one's end? */
+static bool iterations_hold(const struct ct_phase_work *w)
+{
+	const struct ct_process_phases *p = w->process;
+
+	return p->iterations_count && 2 * iterations_launches(p) >=
+	       ct_work_launches(w, p->iterations[0].begin, p->iterations[p->iterations_count - 1].end);
+}
+
+/*
+ * A thread that runs several loops one after the other has no pattern that explains most of it, or the wrong one: then the
+ * pattern of one of its parts is, if it has more launches.
+ */
+static int iterations_by_parts(struct ct_phase_work *w, struct ct_pattern *pattern)
+{
+	struct ct_process_phases *p = w->process, had = *p;
+	struct ct_pattern part;
+	int rc;
+
+	if (!w->slices_count || w->slices->launches < ITERATIONS_PARTS ||
+	    2 * iterations_launches(p) >= (uint64_t)w->launches_count + w->launches_more)
+		return 0;
+	rc = iterations_part_pattern(&part, w->slices);
+	if (rc || !part.found) {
+		ct_pattern_free(&part);
+		return rc;
+	}
+	p->iterations = NULL;
+	p->iterations_count = 0;
+	p->iterations_dropped = 0;
+	p->tid = w->slices->thread->tid;
+	p->source = CT_ITER_PATTERN;
+	rc = ct_pattern_cut(&part, w->slices, w);
+	if (!rc && p->iterations_count)
+		rc = iterations_count_launches(w);
+	if (!rc && iterations_hold(w) && iterations_launches(p) > iterations_launches(&had)) {
+		free(had.iterations);
+		ct_pattern_free(pattern);
+		*pattern = part;
+		return 0;
+	}
+	free(p->iterations);
+	*p = had;
+	ct_pattern_free(&part);
 	return rc;
 }
 
@@ -214,6 +306,8 @@ int ct_iterations_find(struct ct_phase_work *w)
 	}
 	if (!rc && p->iterations_count)
 		rc = iterations_count_launches(w);
+	if (!rc && (p->source == CT_ITER_PATTERN || p->source == CT_ITER_NONE))
+		rc = iterations_by_parts(w, &pattern);
 	if (!rc && p->iterations_count && p->source == CT_ITER_PATTERN)
 		rc = iterations_what(w, &pattern);
 	if (!rc && p->iterations_count < 3)

@@ -23,6 +23,14 @@
 #define PATTERN_COVERS		0.7	/* of the launches that the best one explains */
 #define PATTERN_SAMPLES		64u	/* repetitions that the boundary is taken from */
 #define PATTERN_ORDINALS	4096u
+/*
+ * Repetitions have their kernels in about the same order: half of their runs of so many launches are the same.  Long
+ * pieces of a program that launches a few kernels at random have about as many of each.
+ */
+#define PATTERN_RUN		12u
+#define PATTERN_ORDER		0.5
+#define PATTERN_RUNS		4096u	/* looked at of a repetition */
+#define PATTERN_PAIRS		32u	/* of repetitions that are compared */
 
 struct pattern_candidate {
 	enum ct_token_level level;
@@ -104,6 +112,75 @@ static int pattern_candidates(const struct ct_tokens *t, enum ct_token_level lev
 	}
 	free(begin);
 	free(places);
+	return 0;
+}
+
+static int pattern_by_hash(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The runs of launches in repetition @i of the last ct_tokens_score(), sorted; returns how many there are. */
+static uint32_t pattern_runs(const struct ct_tokens *t, uint32_t i, uint64_t runs[PATTERN_RUNS])
+{
+	const struct ct_token_names *n = &t->levels[CT_TOKEN_COARSE];
+	uint32_t names[PATTERN_RUN], launches = 0, count = 0;
+
+	for (uint32_t k = t->cuts[i]; k < t->cuts[i + 1] && count < PATTERN_RUNS; k++) {
+		uint64_t hash = 1;
+
+		if (t->wait[k])
+			continue;
+		names[launches++ % PATTERN_RUN] = n->name[k];
+		for (uint32_t l = 0; launches >= PATTERN_RUN && l < PATTERN_RUN; l++)
+			hash = ct_mix(hash * 0xd6e8feb86659fd93ull, names[(launches + l) % PATTERN_RUN] + 1);
+		if (launches >= PATTERN_RUN)
+			runs[count++] = hash;
+	}
+	qsort(runs, count, sizeof(*runs), pattern_by_hash);
+	return count;
+}
+
+/* The share of the runs of the shorter one that both have. */
+static double pattern_same(const uint64_t *a, uint32_t a_count, const uint64_t *b, uint32_t b_count)
+{
+	uint32_t least = a_count < b_count ? a_count : b_count, i = 0, k = 0, same = 0;
+
+	while (i < a_count && k < b_count)
+		if (a[i] == b[k]) {
+			same++;
+			i++;
+			k++;
+		} else if (a[i] < b[k]) {
+			i++;
+		} else {
+			k++;
+		}
+	return least ? (double)same / least : 1;
+}
+
+/* Do repetitions of the last ct_tokens_score() have their launches in about the same order?  Short ones need not.  0 or -ENOMEM. */
+static int pattern_ordered(const struct ct_tokens *t, const struct ct_token_score *s, bool *ordered)
+{
+	uint64_t *runs = calloc(2ul * PATTERN_RUNS, sizeof(*runs)), *others = runs + PATTERN_RUNS;
+	uint32_t step = (s->last - s->first) / PATTERN_PAIRS + 1, pairs = 0, alike = 0;
+
+	if (!runs)
+		return -ENOMEM;
+	for (uint32_t i = s->first; i < s->last; i += step) {
+		uint32_t count, other;
+
+		if (t->segments[i].launches < 2 * PATTERN_RUN || t->segments[i + 1].launches < 2 * PATTERN_RUN)
+			continue;
+		count = pattern_runs(t, i, runs);
+		other = pattern_runs(t, i + 1, others);
+		pairs++;
+		alike += pattern_same(runs, count, others, other) >= PATTERN_ORDER;
+	}
+	free(runs);
+	*ordered = 2 * alike >= pairs;
 	return 0;
 }
 
@@ -286,7 +363,7 @@ static void pattern_example(struct ct_pattern *p, const struct ct_tokens *t,
 static int pattern_find(struct ct_pattern *p, const struct ct_thread_events *slice, uint32_t tokens)
 {
 	struct pattern_candidate list[PATTERN_CANDIDATES];
-	const struct pattern_candidate *chosen;
+	const struct pattern_candidate *chosen = NULL;
 	struct ct_token_score score;
 	unsigned int count = 0;
 	struct ct_tokens t;
@@ -305,14 +382,17 @@ static int pattern_find(struct ct_pattern *p, const struct ct_thread_events *sli
 	}
 	for (unsigned int i = 0; i < count && !rc; i++)
 		ct_tokens_score(&t, list[i].level, list[i].name, &list[i].score);
-	chosen = rc ? NULL : pattern_choose(list, count);
-	if (chosen) {
+	for (bool ordered = false; !rc && !ordered && (chosen = pattern_choose(list, count));) {
+		ct_tokens_score(&t, chosen->level, chosen->name, &score);
+		rc = pattern_ordered(&t, &score, &ordered);
+		list[chosen - list].score.score *= ordered;
+	}
+	if (!rc && chosen) {
 		p->found = true;
 		p->level = chosen->level;
 		p->anchor = t.levels[chosen->level].key[chosen->name];
 		p->score = chosen->score.score;
 		p->explained = chosen->score.explained;
-		ct_tokens_score(&t, chosen->level, chosen->name, &score);
 		p->from = t.list[t.index[t.cuts[score.first]]].at;
 		p->to = t.list[t.index[t.cuts[score.last + 1]]].at;
 		rc = pattern_parts(p, &t);

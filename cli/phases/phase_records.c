@@ -12,7 +12,8 @@
 
 #include "base/grow.h"
 
-#define EVENTS_FIRSTS	64u		/* contexts, modules, allocations kept of a thread */
+#define EVENTS_FIRSTS	64u		/* contexts, allocations kept of a thread */
+#define EVENTS_LOADS	4096u		/* modules; so many tell that kernels are tried (stages.c) */
 #define EVENTS_COMMAND	200	/* bytes of a command line that may have been cut */
 #define EVENTS_BIRTHS	(64u << 10)
 #define EVENTS_TEXT	96u
@@ -27,6 +28,10 @@ enum ct_phase_record_kind ct_phase_record_kind(const struct ct_class *c)
 	/* What a call of libcudart does is in the calls inside it. */
 	if (!ct_class_is(c, CT_IS_CUDA) || c->category == CT_CAT_IOCTL)
 		return CT_PHASE_NONE;
+	if (!strncmp(c->name, "cuStreamBeginCapture", 20))
+		return CT_PHASE_CAPTURE;
+	if (!strncmp(c->name, "cuStreamEndCapture", 18))
+		return CT_PHASE_CAPTURED;
 	return ct_class_is(c, CT_IS_CONTEXT) ? CT_PHASE_CONTEXT :
 	       ct_class_is(c, CT_IS_LOAD) ? CT_PHASE_MODULE :
 	       ct_class_is(c, CT_IS_ALLOC) ? CT_PHASE_ALLOC :
@@ -224,7 +229,7 @@ static int phase_first_call(struct ct_phase_thread *t, uint64_t begin, uint32_t 
 		struct ct_phase_record e = { .at = begin, .kind = CT_PHASE_CALL };
 
 		if (t->images != images)
-			t->firsts = 0;
+			t->firsts = t->loads = 0;
 		t->images = images;
 		t->stream = stream;
 		t->first_call = begin;
@@ -244,7 +249,7 @@ static int phase_add(struct ct_phase_records *h, const struct ct_record *r,
 		      uint32_t images, uint64_t *left)
 {
 	struct ct_phase_record e;
-	bool first = kind == CT_PHASE_CONTEXT || kind == CT_PHASE_MODULE || kind == CT_PHASE_ALLOC;
+	bool load = kind == CT_PHASE_MODULE, first = load || kind == CT_PHASE_CONTEXT || kind == CT_PHASE_ALLOC;
 	int rc;
 
 	if (kind < CT_PHASE_PUSH) {
@@ -254,7 +259,8 @@ static int phase_add(struct ct_phase_records *h, const struct ct_record *r,
 			t->last_use = end > t->last_use ? end : t->last_use;
 		rc = phase_first_call(t, phase_since_start(h->trace, ct_record_begin(r)), images,
 				       stream);
-		if (rc || kind == CT_PHASE_CALL || (first && t->firsts >= EVENTS_FIRSTS))
+		if (rc || kind == CT_PHASE_CALL || (load && t->loads >= EVENTS_LOADS) ||
+		    (first && !load && t->firsts >= EVENTS_FIRSTS))
 			return rc;
 	}
 	if (!*left) {
@@ -272,7 +278,8 @@ static int phase_add(struct ct_phase_records *h, const struct ct_record *r,
 	}
 	--*left;
 	ct_phase_record_make(&h->trace->reg, r, kind, &e);
-	t->firsts += first;
+	t->firsts += first && !load;
+	t->loads += load;
 	if (kind == CT_PHASE_PUSH || kind == CT_PHASE_MARK) {
 		rc = phase_keep_text(h, r);
 		if (rc)

@@ -27,6 +27,8 @@ enum ct_phase_record_kind {
 	CT_PHASE_PUSH,		/* sig: hash of the text, digits apart */
 	CT_PHASE_POP,
 	CT_PHASE_MARK,		/* sig as of a push */
+	CT_PHASE_CAPTURE,		/* a stream is captured: launches until the end go into a graph */
+	CT_PHASE_CAPTURED,	/* its end */
 };
 
 #define CT_COPY_DIRECTION	0xfu	/* enum ct_direction, 0xf: a larger one */
@@ -72,7 +74,8 @@ struct ct_phase_thread {
 	uint32_t pid, tid;
 	struct ct_phase_record *list;	/* in the order of their begins */
 	uint32_t count, capacity;
-	uint32_t firsts;	/* contexts, modules and allocations kept since an image began */
+	uint32_t firsts;	/* contexts and allocations kept since an image began */
+	uint32_t loads;		/* modules, the same */
 	uint32_t images;	/* of its process, when .firsts was counted */
 	uint32_t stream;	/* the last one that it was seen in */
 	uint64_t first_call;	/* of this image: ns after the begin */

@@ -101,6 +101,16 @@ bool ct_phases_main(const struct ct_process_phases *p, uint64_t *begin, uint64_t
 	return *end;
 }
 
+uint64_t ct_phases_other(const struct ct_process_phases *p)
+{
+	uint64_t ns = 0;
+
+	for (unsigned int i = 0; i < p->stages_count && ct_phases_steady(p); i++)
+		if (p->stages[i].stage == CT_STAGE_EXECUTION)
+			ns += p->stages[i].end - p->stages[i].begin;
+	return ns;
+}
+
 uint32_t ct_phases_warmup(const struct ct_process_phases *p)
 {
 	const struct ct_stage_span *steady = ct_phases_steady(p);

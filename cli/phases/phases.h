@@ -10,7 +10,10 @@
 
 #include "trace/reader.h"
 
-/* X(ID, word, what it is) in the order of time. */
+/*
+ * X(ID, word, what it is) in the order of time.  A process whose iterations are one part of its work, as of two loops one after
+ * the other, has an execution before its steady state instead of the warm-up, or after it.
+ */
 #define CT_STAGES(X)							\
 	X(STARTUP, "startup", "before the first call to libcuda")	\
 	X(INIT, "init", "initialisation: from the first call until the context is there") \
@@ -18,7 +21,7 @@
 	X(WEIGHTS, "weights", "weight loading: copies to the GPU before the steady state") \
 	X(WARMUP, "warmup", "warm-up: until iterations are regular")	\
 	X(STEADY, "steady", "steady state: the iterations")		\
-	X(EXECUTION, "execution", "instead of the last two: no repeating pattern was found") \
+	X(EXECUTION, "execution", "work outside of iterations: another loop, or no repeating pattern") \
 	X(TEARDOWN, "teardown", "after the last iteration and the wait for it, or the last work")
 #define CT_STAGE_ROW(id, word, text)	CT_STAGE_##id,
 enum ct_stage { CT_STAGES(CT_STAGE_ROW) CT_STAGE_COUNT };
@@ -55,6 +58,7 @@ struct ct_process_phases {
 	bool     works;			/* it gave the GPU work, by its calls (CT_IS_WORK) or by the GPU's records */
 	struct ct_stage_span stages[CT_STAGE_COUNT];
 	unsigned int stages_count;
+	uint64_t captured, captures;	/* launches into streams that were captured; how often one was */
 	uint32_t tid;			/* the thread whose calls make the iterations */
 	uint32_t *launching;		/* tids of the threads that give the GPU work, as far as kept */
 	uint32_t launching_count;	/* where none does: the thread of the iterations, if any */
@@ -90,7 +94,7 @@ enum ct_stage ct_phases_stage(const struct ct_process_phases *p, uint64_t ts);
 /* The steady state of a process; NULL: it has none. */
 const struct ct_stage_span *ct_phases_steady(const struct ct_process_phases *p);
 
-/* Is it the stage in which the program does its work: the steady state, or without a pattern the execution? */
+/* Does the program do its work in the stage: the steady state, or without a pattern the execution, or both? */
 static inline bool ct_stage_is_main(unsigned int stage)
 {
 	return stage == CT_STAGE_STEADY || stage == CT_STAGE_EXECUTION;
@@ -99,8 +103,20 @@ static inline bool ct_stage_is_main(unsigned int stage)
 /* The sum of both of a list by stage: CT_STAGES_MAIN(idle), CT_STAGES_MAIN(stages, .busy). */
 #define CT_STAGES_MAIN(list, ...)	((list)[CT_STAGE_STEADY] __VA_ARGS__ + (list)[CT_STAGE_EXECUTION] __VA_ARGS__)
 
-/* When that stage of a process begins and ends, ns; false, and both 0: it has none. */
+/*
+ * For how many kernels a launch of a graph of the process stands: the mean of those that it captured; 1 where none was seen.  They were
+ * no work when they were captured.
+ */
+static inline uint64_t ct_phases_graph_kernels(const struct ct_process_phases *p)
+{
+	return p->captured > p->captures && p->captures ? p->captured / p->captures : 1;
+}
+
+/* When these stages of a process begin and end, one after the other, ns; false, and both 0: it has none. */
 bool ct_phases_main(const struct ct_process_phases *p, uint64_t *begin, uint64_t *end);
+
+/* How long it does its work outside of the steady state, ns; 0: it has no iterations, or does nothing else. */
+uint64_t ct_phases_other(const struct ct_process_phases *p);
 
 /* How many iterations come before the steady state: those of the warm-up. */
 uint32_t ct_phases_warmup(const struct ct_process_phases *p);

@@ -16,6 +16,10 @@
 #define STAGES_WORK	32u
 #define STAGES_BEGUN	0.02	/* ... once so much of the bytes is there */
 #define STAGES_MANY	32u	/* iterations: a pattern, though most launches came before it */
+/* % of the launches: more before the iterations, or after them, are work of their own ... */
+#define STAGES_BEFORE	20u
+#define STAGES_AFTER	5u
+#define STAGES_TRIES	64u	/* ... but a warm-up, if code is loaded once in so many of those before: kernels are tried */
 
 struct stages_facts {
 	uint64_t first_call, first_use, first_data, modules_end, first_launch;
@@ -189,49 +193,142 @@ static int stages_regular(const struct ct_process_phases *p, uint64_t *begin, ui
 	return rc;
 }
 
+/*
+ * Launches outside of the iterations.  Those into a stream that is captured are no work: a launch of a graph stands for as many as its
+ * capture had.
+ */
 struct stages_outside {
 	const struct ct_phase_work *work;
-	uint64_t steady, end;		/* of the steady state */
-	uint64_t before, after, all;	/* launches */
+	uint64_t first, end;		/* of the iterations */
+	uint64_t before, after, all;
+	uint64_t graphs;		/* launches of graphs in the iterations */
+	bool tries;			/* those before are a warm-up */
 };
 
 static int stages_count_launch(void *arg, const struct ct_phase_record *h)
 {
 	struct stages_outside *o = arg;
+	uint64_t weight = h->kind == CT_PHASE_GRAPH ? ct_phases_graph_kernels(o->work->process) : 1;
 
 	if (h->at < o->work->from || h->at >= o->work->to)
 		return 0;	/* of another process that had the pid */
-	o->all++;
-	o->before += h->at < o->steady;
-	o->after += h->at >= o->end;
+	o->all += weight;
+	if (h->at < o->first)
+		o->before += weight;
+	else if (h->at >= o->end)
+		o->after += weight;
+	else
+		o->graphs += h->kind == CT_PHASE_GRAPH;
 	return 0;
 }
 
-/*
- * The iterations are no steady state if most launches are not in them: then what the process does
- * has another pattern, or none.  Most may come before the first regular one where there are many
- * iterations: JAX and torch.compile try hundreds of kernels before they
- * begin, and a captured graph is one launch.  @lost: the share of launches that lie outside, in
- * %; 0: they are a steady state.
- */
-static int stages_miss_most(const struct ct_phase_work *w, uint64_t steady, unsigned int *lost)
+/* Calls @fn for each launch of a slice that goes into a captured stream, or for each that does not. */
+static void stages_each_launch(struct stages_outside *o, const struct ct_thread_events *slice, bool captured,
+			       void (*fn)(struct stages_outside *o, const struct ct_phase_record *h))
+{
+	uint32_t open = 0;
+
+	for (uint32_t i = 0; i < slice->count; i++) {
+		const struct ct_phase_record *h = &slice->list[i];
+
+		open += h->kind == CT_PHASE_CAPTURE;
+		open -= h->kind == CT_PHASE_CAPTURED && open;
+		if (ct_phase_record_launch(h) && (open > 0) == captured)
+			fn(o, h);
+	}
+}
+
+static void stages_captured(struct stages_outside *o, const struct ct_phase_record *h)
+{
+	(void)h;
+	o->work->process->captured++;
+}
+
+/* What was captured, as far as it is kept. */
+static void stages_captures(const struct ct_phase_work *w)
+{
+	struct stages_outside o = { .work = w };
+
+	for (unsigned int s = 0; s < w->slices_count; s++) {
+		stages_each_launch(&o, &w->slices[s], true, stages_captured);
+		for (uint32_t i = 0; i < w->slices[s].count; i++)
+			w->process->captures += w->slices[s].list[i].kind == CT_PHASE_CAPTURED;
+	}
+}
+
+static void stages_count_kept(struct stages_outside *o, const struct ct_phase_record *h)
+{
+	stages_count_launch(o, h);
+}
+
+/* Captures are at the begin, which is kept. */
+static void stages_take_back(struct stages_outside *o, const struct ct_phase_record *h)
+{
+	o->all--;
+	o->before -= h->at < o->first && o->before;
+	o->after -= h->at >= o->end && o->after;
+}
+
+/* How often code was loaded from the first launch on until @to. */
+static uint64_t stages_loads(const struct ct_phase_work *w, uint64_t to)
+{
+	uint64_t from = w->launches_count ? w->launches[0] : UINT64_MAX, n = 0;
+
+	for (unsigned int s = 0; s < w->slices_count; s++)
+		for (uint32_t i = 0; i < w->slices[s].count; i++) {
+			const struct ct_phase_record *h = &w->slices[s].list[i];
+
+			n += h->kind == CT_PHASE_MODULE && h->at >= from && h->at < to;
+		}
+	return n;
+}
+
+static int stages_outside(const struct ct_phase_work *w, struct stages_outside *o)
 {
 	const struct ct_process_phases *p = w->process;
-	struct stages_outside o = {
-		.work = w, .steady = steady, .end = p->iterations[p->iterations_count - 1].end,
-	};
 	int rc = 0;
 
-	if (w->partial) {	/* those that were not kept are read again */
-		rc = ct_phase_records_launches(w->records, p->pid, stages_count_launch, &o);
-	} else {
-		o.all = w->launches_count;
-		o.before = ct_work_launches(w, 0, o.steady);
-		o.after = ct_work_launches(w, o.end, UINT64_MAX);
-	}
-	if (2 * o.after > o.all || (2 * (o.before + o.after) > o.all && p->iterations_count < STAGES_MANY))
-		*lost = 100 * (o.before + o.after) / o.all;
+	*o = (struct stages_outside){
+		.work = w, .first = p->iterations[0].begin, .end = p->iterations[p->iterations_count - 1].end,
+	};
+	if (w->partial)		/* those that were not kept are read again */
+		rc = ct_phase_records_launches(w->records, p->pid, stages_count_launch, o);
+	for (unsigned int s = 0; s < w->slices_count; s++)
+		stages_each_launch(o, &w->slices[s], w->partial, w->partial ? stages_take_back : stages_count_kept);
+	/* Of a graph whose capture is not in the trace, what was launched before may be it. */
+	o->tries = stages_loads(w, o->first) * STAGES_TRIES > o->before ||
+		   (!p->captured && 2 * o->graphs > o->all - o->before - o->after);
 	return rc;
+}
+
+/*
+ * So many launches outside of the iterations are another loop, or work without a pattern.  One more iteration may be cut off, or be
+ * like none.
+ */
+static bool stages_other(const struct stages_outside *o, uint64_t launches, unsigned int share)
+{
+	uint64_t inside = o->all - o->before - o->after;
+
+	return launches >= STAGES_WORK && 100 * launches >= share * o->all &&
+	       launches * o->work->process->iterations_count >= 2 * inside;
+}
+
+/*
+ * The iterations are no steady state if most launches are not in them, and there are few iterations; or if there is much other
+ * work on both sides of them, or little else than other work.  Then what the process does has another pattern, or none.  Most
+ * launches may come before the first iteration where code is loaded for them: JAX and torch.compile try hundreds of kernels
+ * before they begin, and a captured graph is one launch.  Returns the share of launches that lie outside, in %; 0: they are
+ * a steady state.
+ */
+static unsigned int stages_miss_most(const struct ct_phase_work *w, const struct stages_outside *o)
+{
+	const struct ct_process_phases *p = w->process;
+	uint64_t outside = o->before + o->after, work = o->all - (o->tries ? o->before : 0);
+	bool miss = 2 * outside > o->all && p->iterations_count < STAGES_MANY;
+
+	miss |= 100 * (o->all - outside) < STAGES_BEFORE * work;
+	miss |= !o->tries && stages_other(o, o->before, STAGES_BEFORE) && stages_other(o, o->after, STAGES_AFTER);
+	return miss && o->all ? 100 * outside / o->all : 0;
 }
 
 /*
@@ -267,23 +364,31 @@ static uint64_t stages_steady_end(const struct ct_phase_work *w)
 int ct_stages_find(struct ct_phase_work *w)
 {
 	struct ct_process_phases *p = w->process;
+	struct stages_outside outside = { 0 };
 	unsigned int lost = 0;
+	bool other_before, other_after;
 	struct stages_facts f = {
 		.first_call = UINT64_MAX, .first_use = UINT64_MAX, .first_data = UINT64_MAX,
 		.first_launch = UINT64_MAX,
 	};
 	uint64_t steady = 0, usual = 0;
 	bool found = p->iterations_count > 0;
-	int rc = found ? stages_regular(p, &steady, &usual) : 0;
+	int rc;
 
+	stages_captures(w);
+	rc = found ? stages_regular(p, &steady, &usual) : 0;
 	if (!rc && found)
-		rc = stages_miss_most(w, steady, &lost);
+		rc = stages_outside(w, &outside);
+	if (!rc && found)
+		lost = stages_miss_most(w, &outside);
 	if (lost) {
 		ct_iterations_drop(w, lost);
 		found = false;
 	}
 	if (rc || !p->calls)
 		return rc;
+	other_before = found && !outside.tries && stages_other(&outside, outside.before, STAGES_BEFORE);
+	other_after = found && stages_other(&outside, outside.after, STAGES_AFTER);
 	stages_each(w, &f, stages_firsts);
 	/* A trace that was cut off may have the GPU's work without the calls that gave it. */
 	if (w->gpu_last && f.first_use == UINT64_MAX)
@@ -295,7 +400,7 @@ int ct_stages_find(struct ct_phase_work *w)
 	if (!f.context_end)	/* libraries can be loaded without a context */
 		f.context_end = f.late_context_end;
 	stages_each(w, &f, stages_modules);
-	rc = stages_weights(w, &f, found ? p->iterations[0].begin :
+	rc = stages_weights(w, &f, found && !other_before ? p->iterations[0].begin :
 			    w->launches_count ? w->launches[w->launches_count / 2] : UINT64_MAX);
 	if (rc)
 		return rc;
@@ -316,11 +421,11 @@ int ct_stages_find(struct ct_phase_work *w)
 	if (f.weights && ct_work_launches(w, 0, f.weights_end) <= f.weights_copies && !stages_only_copies(w, &f, found))
 		stages_add(w, CT_STAGE_WEIGHTS, f.weights_end);
 	if (found) {
-		stages_add(w, CT_STAGE_WARMUP, steady);
+		stages_add(w, other_before ? CT_STAGE_EXECUTION : CT_STAGE_WARMUP, steady);
 		stages_add(w, CT_STAGE_STEADY, stages_steady_end(w));
-	} else {
-		stages_add(w, CT_STAGE_EXECUTION, w->last_end);
 	}
+	if (!found || other_after)
+		stages_add(w, CT_STAGE_EXECUTION, w->last_end);
 	stages_add(w, CT_STAGE_TEARDOWN, p->end);
 	return 0;
 }

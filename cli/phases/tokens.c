@@ -67,14 +67,23 @@ static int tokens_name(struct ct_tokens *t, enum ct_token_level level)
 	return 0;
 }
 
+/* Is it a token?  Launches into a stream that is captured are none: the launches of the graph are.  @open: captures, 0 at first */
+static bool tokens_takes(const struct ct_phase_record *h, uint32_t *open)
+{
+	*open += h->kind == CT_PHASE_CAPTURE;
+	*open -= h->kind == CT_PHASE_CAPTURED && *open;
+	return ct_token_is(h) && !(*open && ct_phase_record_launch(h));
+}
+
 int ct_tokens_make(struct ct_tokens *t, const struct ct_thread_events *slice, uint32_t max)
 {
-	uint32_t all = 0, skip, n = 0;
+	uint32_t all = 0, skip, n = 0, open = 0;
 	int rc = 0;
 
 	*t = (struct ct_tokens){ .list = slice->list };
 	for (uint32_t i = 0; i < slice->count; i++)
-		all += ct_token_is(&slice->list[i]);
+		all += tokens_takes(&slice->list[i], &open);
+	open = 0;
 	t->count = all < max ? all : max;
 	/* Of more the middle: the beginning and the end are rarely the steady state. */
 	skip = (all - t->count) / 2;
@@ -86,7 +95,7 @@ int ct_tokens_make(struct ct_tokens *t, const struct ct_thread_events *slice, ui
 	if (!t->index || !t->wait || !t->touched || !t->cuts || !t->segments)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < slice->count && n < t->count; i++) {
-		if (!ct_token_is(&slice->list[i]))
+		if (!tokens_takes(&slice->list[i], &open))
 			continue;
 		if (skip) {
 			skip--;

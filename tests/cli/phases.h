@@ -30,6 +30,7 @@ void pop(void);
 void getter(void);
 void context(void);
 void module(void);
+void capture(bool begins);
 void alloc(void);
 void copy(unsigned int direction, uint64_t size, bool async);
 void set(uint64_t size);
@@ -59,9 +60,12 @@ bool iterations_fit(const struct ct_process_phases *p);
 
 /*
  * Most launches of the process, of one without any most copies and sets, are in its steady state or its
- * execution; or in the warm-up of many iterations.
+ * execution; or in the warm-up of many iterations in which code is loaded.
  */
 bool main_holds(const struct ct_process_phases *p);
+
+/* How many launches of the process a stage has; CT_STAGE_COUNT: all stages. */
+unsigned int launched(const struct ct_process_phases *p, enum ct_stage which);
 
 /* The stage of the process, or NULL. */
 const struct ct_stage_span *stage(const struct ct_process_phases *p, enum ct_stage stage);

@@ -11,7 +11,7 @@
 #include "writer.h"
 
 enum {
-	GETTER = CT_CLASS_DYNAMIC, CONTEXT, MODULE, ALLOC, COPY, SET, LAUNCH, GRAPH, WAIT, RUNTIME,
+	GETTER = CT_CLASS_DYNAMIC, CONTEXT, MODULE, ALLOC, COPY, SET, LAUNCH, GRAPH, WAIT, RUNTIME, CAPTURE, CAPTURED,
 };
 
 uint64_t now;
@@ -21,7 +21,7 @@ static uint64_t operation;
 static struct work {
 	uint64_t at;
 	uint32_t pid;
-	bool launch;
+	bool launch, load;
 } *works;
 static unsigned int works_count, works_room;
 static uint32_t thread_pid, thread_tid;
@@ -47,6 +47,8 @@ static void registry(void)
 	CLASS(LAUNCH, "user kernel launch", launch, "cuLaunchKernel cuLaunchKernel");
 	CLASS(GRAPH, "user graph launch", graph, "cuGraphLaunch cuGraphLaunch");
 	CLASS(WAIT, "user sync wait", handle, "cuStreamSynchronize cuStreamSynchronize");
+	CLASS(CAPTURE, "user stream -", handle, "cuStreamBeginCapture cuStreamBeginCapture_v2");
+	CLASS(CAPTURED, "user stream -", handle, "cuStreamEndCapture cuStreamEndCapture");
 	CLASS(RUNTIME, "user runtime -", none, "cudaLaunchKernel cudaLaunchKernel");
 	fclose(f);
 }
@@ -72,12 +74,12 @@ static void record(unsigned int class, uint64_t ns, const void *fields, uint32_t
 	thread_record(&stream, (struct spec){
 		class, 0, ns ? 0 : CT_F_INSTANT, 0, now, now + ns, ++operation, thread_tid, 0 },
 		fields, len);
-	if (class == LAUNCH || class == GRAPH || class == COPY || class == SET) {
+	if (class == LAUNCH || class == GRAPH || class == COPY || class == SET || class == MODULE) {
 		if (works_count == works_room) {
 			works_room = works_room ? 2 * works_room : 4096;
 			works = realloc(works, works_room * sizeof(*works));
 		}
-		works[works_count++] = (struct work){ now, thread_pid, class == LAUNCH || class == GRAPH };
+		works[works_count++] = (struct work){ now, thread_pid, class == LAUNCH || class == GRAPH, class == MODULE };
 	}
 	now += ns + 500;
 }
@@ -104,6 +106,11 @@ void context(void)
 void module(void)
 {
 	record(MODULE, 2000000, &(struct ct_module){ 1, 0, 0 }, sizeof(struct ct_module));
+}
+
+void capture(bool begins)
+{
+	record(begins ? CAPTURE : CAPTURED, 1000, &(struct ct_handle){ 1 }, sizeof(struct ct_handle));
 }
 
 void alloc(void)
@@ -255,6 +262,12 @@ static bool launches_are(const struct ct_process_phases *p, uint32_t launches)
 }
 
 /* Stages are one after the other, from its begin to its end, in their order. */
+/* A steady state behind the execution. */
+static bool stages_both(const struct ct_stage_span *s)
+{
+	return s->stage == CT_STAGE_STEADY && s[-1].stage == CT_STAGE_EXECUTION;
+}
+
 bool stages_fit(const struct ct_process_phases *p)
 {
 	uint64_t at = p->begin;
@@ -262,7 +275,7 @@ bool stages_fit(const struct ct_process_phases *p)
 	for (unsigned int i = 0; i < p->stages_count; i++) {
 		const struct ct_stage_span *s = &p->stages[i];
 
-		if (s->begin != at || s->end <= s->begin || (i && s->stage <= s[-1].stage))
+		if (s->begin != at || s->end <= s->begin || (i && s->stage <= s[-1].stage && !stages_both(s)))
 			return false;
 		at = s->end;
 	}
@@ -286,17 +299,34 @@ bool iterations_fit(const struct ct_process_phases *p)
 /* So many iterations are a steady state also after a warm-up with more launches. */
 #define MANY	32u
 
+/*
+ * The warm-up of many iterations may have most launches, if kernels are tried in it: their code is loaded.  Or they are
+ * those that a graph was captured from.
+ */
+static bool tries(const struct ct_process_phases *p)
+{
+	unsigned int launches = 0, loads = 0;
+
+	for (unsigned int i = 0; i < works_count; i++) {
+		if (works[i].pid != p->pid || ct_phases_stage(p, works[i].at) != CT_STAGE_WARMUP)
+			continue;
+		launches += works[i].launch;
+		loads += works[i].load;
+	}
+	return p->iterations_count >= MANY && (loads * 64 > launches || strstr(p->what, "launch of a graph"));
+}
+
 bool main_holds(const struct ct_process_phases *p)
 {
 	unsigned int all = 0, held = 0, launches = 0;
-	bool warmup = p->iterations_count >= MANY;
+	bool warmup = tries(p);
 
 	for (unsigned int i = 0; i < works_count; i++)
 		launches += works[i].pid == p->pid && works[i].launch;
 	for (unsigned int i = 0; i < works_count; i++) {
 		enum ct_stage in;
 
-		if (works[i].pid != p->pid || works[i].at < p->begin || works[i].at > p->end ||
+		if (works[i].pid != p->pid || works[i].at < p->begin || works[i].at > p->end || works[i].load ||
 		    (launches && !works[i].launch))
 			continue;
 		in = ct_phases_stage(p, works[i].at);
@@ -307,6 +337,16 @@ bool main_holds(const struct ct_process_phases *p)
 		return true;
 	printf("# of %u %s %u are in the main stage\n", all, launches ? "launches" : "copies and sets", held);
 	return false;
+}
+
+unsigned int launched(const struct ct_process_phases *p, enum ct_stage which)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < works_count; i++)
+		n += works[i].pid == p->pid && works[i].launch &&
+		     (which == CT_STAGE_COUNT || ct_phases_stage(p, works[i].at) == which);
+	return n;
 }
 
 const struct ct_stage_span *stage(const struct ct_process_phases *p, enum ct_stage stage)

@@ -16,6 +16,13 @@ static uint32_t chance(uint32_t n)
 	return (seed >> 8) % n;
 }
 
+/* The same for a small @n: what it repeats is longer than any program here. */
+static uint32_t any(uint32_t n)
+{
+	chance(1);
+	return (seed >> 16) % n;
+}
+
 static void begin_program(const char *name)
 {
 	char folder[64];
@@ -217,6 +224,109 @@ static void two_models(void)
 	forget();
 }
 
+/* @count steps of @launches, of which the first one is @kernel. */
+static void loop(int count, uint32_t kernel, uint32_t launches, uint64_t pause)
+{
+	for (int i = 0; i < count; i++) {
+		for (uint32_t k = 0; k < launches; k++)
+			launch(kernel + k, 4);
+		wait_gpu();
+		pause_for(pause + chance(1000));
+	}
+}
+
+/* The share of launches, in %, that a stage has. */
+static double launches_of(const struct ct_process_phases *p, enum ct_stage which)
+{
+	return launched(p, which) * 100.0 / (launched(p, CT_STAGE_COUNT) ? : 1);
+}
+
+/* Two or three loops one after the other: a training and its evaluation, several models. */
+static void loops(void)
+{
+	static const struct {
+		const char *name;
+		struct { int count; uint32_t kernel, launches; } loops[3];
+		uint32_t iterations;		/* at least */
+		double execution, steady;	/* % of the launches, at least */
+	} shapes[] = {
+		{ "train-evaluate", { { 60, 1, 4 }, { 100, 10, 3 } }, 95, 40, 50 },
+		{ "long-train-evaluate", { { 400, 1, 12 }, { 150, 50, 2 } }, 390, 5, 90 },
+		{ "evaluate-long-train", { { 150, 50, 2 }, { 400, 1, 12 } }, 390, 0, 90 },
+		{ "two-equal-models", { { 100, 1, 10 }, { 100, 50, 10 } }, 95, 45, 45 },
+		{ "small-then-large", { { 300, 1, 3 }, { 40, 50, 30 } }, 35, 40, 50 },
+		{ "large-then-small", { { 40, 50, 30 }, { 300, 1, 3 } }, 35, 40, 50 },
+		{ "again", { { 150, 1, 12 }, { 150, 50, 2 }, { 20, 1, 12 } }, 165, 0, 95 },
+		{ "three-models", { { 100, 1, 8 }, { 100, 30, 8 }, { 100, 60, 8 } }, 0, 60, 0 },
+	};
+
+	for (unsigned int s = 0; s < sizeof(shapes) / sizeof(*shapes); s++) {
+		const struct ct_process_phases *p;
+
+		begin_program(shapes[s].name);
+		start();
+		for (unsigned int i = 0; i < 3; i++)
+			loop(shapes[s].loops[i].count, shapes[s].loops[i].kernel, shapes[s].loops[i].launches, 20000);
+		pause_for(1000000);
+		getter();
+		end_thread();
+		p = find();
+		if (!ok(p->iterations_count >= shapes[s].iterations && launches_of(p, CT_STAGE_EXECUTION) >= shapes[s].execution &&
+			launches_of(p, CT_STAGE_STEADY) >= shapes[s].steady,
+			"%s: both loops are work, and one is the steady state", shapes[s].name))
+			printf("# %u iterations: %s%s; %.1f %% in the execution, %.1f %% in the steady state\n", p->iterations_count,
+			       p->what, p->why_none, launches_of(p, CT_STAGE_EXECUTION), launches_of(p, CT_STAGE_STEADY));
+		ok(main_holds(p) && stages_fit(p) && iterations_fit(p) && launches_of(p, CT_STAGE_WARMUP) <= 20 &&
+		   launches_of(p, CT_STAGE_TEARDOWN) <= 5, "%s: and none of them is a warm-up or a teardown", shapes[s].name);
+		forget();
+	}
+}
+
+/* The same where code is loaded all the time before: those are kernels that are tried. */
+static void tried(void)
+{
+	const struct ct_process_phases *p;
+
+	begin_program("tried");
+	start();
+	for (int i = 0; i < 100; i++) {
+		module();
+		for (int k = 0; k < 10; k++)
+			launch(1000 + i, 8);
+		wait_gpu();
+	}
+	loop(100, 1, 2, 20000);
+	end_thread();
+	p = find();
+	ok(p->iterations_count >= 95 && launches_of(p, CT_STAGE_WARMUP) > 80 && main_holds(p), "kernels that are tried are a warm-up: %u iterations",
+	   p->iterations_count);
+	forget();
+}
+
+/* A model that is captured, and replayed: what it captured is no work, and each replay is as many kernels. */
+static void captured(void)
+{
+	const struct ct_process_phases *p;
+
+	begin_program("captured");
+	start();
+	loop(3, 1, 400, 20000);
+	capture(true);
+	for (uint32_t k = 0; k < 400; k++)
+		launch(1 + k, 4);
+	capture(false);
+	for (int i = 0; i < 50; i++) {
+		graph(1);
+		wait_gpu();
+	}
+	end_thread();
+	p = find();
+	ok(p->captured == 400 && p->captures == 1 && ct_phases_graph_kernels(p) == 400, "400 launches are captured");
+	ok(p->iterations_count >= 48 && stage(p, CT_STAGE_WARMUP) && !stage(p, CT_STAGE_EXECUTION),
+	   "a graph of them is the steady state, and what came before the warm-up: %u iterations, %s", p->iterations_count, p->what);
+	forget();
+}
+
 /* Launches that nothing waits for but the end, when the GPU does most of them. */
 static void runs_ahead(void)
 {
@@ -292,6 +402,65 @@ static void compiled(void)
 	p = find();
 	expect("steps after code was compiled", p, 200, 2);
 	ok(time_of(p, CT_STAGE_WARMUP) > 90, "compiling is the warm-up");
+	forget();
+}
+
+/*
+ * Requests of as many launches as it happens, of a few kernels in no order: long pieces of it are alike, by as many as they have
+ * of each, but none comes again.
+ */
+static void requests(void)
+{
+	static const struct { uint32_t kernels, grids, most; bool copies; } shapes[] = {
+		{ 3, 64, 60, true }, { 3, 1, 200, false }, { 12, 64, 60, true }, { 40, 1, 100, false }, { 2, 4, 300, true },
+	};
+
+	for (unsigned int s = 0; s < sizeof(shapes) / sizeof(*shapes); s++)
+		for (unsigned int n = 0; n < 8; n++) {
+			const struct ct_process_phases *p;
+			char name[32];
+
+			snprintf(name, sizeof(name), "requests-%u-%u", s, n);
+			begin_program(name);
+			seed = s * 100 + n + 1;
+			start();
+			for (int i = 0; i < 120; i++) {
+				if (shapes[s].copies)
+					copy(CT_DIR_H2D, 64 * (1 + chance(64)), true);
+				for (uint32_t k = 3 + any(shapes[s].most); k; k--)
+					launch(1 + any(shapes[s].kernels), 1 + any(shapes[s].grids));
+				if (shapes[s].copies)
+					copy(CT_DIR_D2H, 64, true);
+				wait_gpu();
+				pause_for(chance(5000000));
+			}
+			end_thread();
+			p = find();
+			if (!ok(!p->iterations_count && launches_of(p, CT_STAGE_EXECUTION) == 100, "%s: nothing comes again", name))
+				printf("# %u iterations: %s%s\n", p->iterations_count, p->what, p->why_none);
+			forget();
+		}
+}
+
+/* Requests of one model, each with its own size: the grids differ, the kernels and their order do not. */
+static void sizes(void)
+{
+	const struct ct_process_phases *p;
+
+	begin_program("sizes");
+	start();
+	for (int i = 0; i < 100; i++) {
+		uint32_t size = 1 + chance(64);
+
+		copy(CT_DIR_H2D, 64 * size, true);
+		for (uint32_t k = 0; k < 40; k++)
+			launch(1 + k % 7, size * (1 + k % 3));
+		copy(CT_DIR_D2H, 64, false);
+		pause_for(chance(5000000));
+	}
+	end_thread();
+	p = find();
+	ok(p->iterations_count >= 98, "requests of any size: %u iterations, %s", p->iterations_count, p->what);
 	forget();
 }
 
@@ -371,9 +540,14 @@ void test_shapes(void)
 	one_launch();
 	sampling();
 	two_models();
+	loops();
+	tried();
+	captured();
 	runs_ahead();
 	server();
 	compiled();
+	requests();
+	sizes();
 	long_without_pattern();
 	by_chance();
 }

@@ -57,6 +57,9 @@ extern const struct ct_analyser ct_contention_analyser;
 /* rule_launch.c: are at least half of the launches of the steady state launches of graphs? */
 bool ct_rule_launches_graphs(const struct ct_explain *x);
 
+/* sync.c: ns from synchronisations that left the GPU nothing to do until it has work again; without its records at least. */
+uint64_t ct_rule_after_syncs(const struct ct_explain *x);
+
 /* What to do about time in the program's own code: whether stacks were recorded decides. */
 const char *ct_rule_profile(const struct ct_explain *x);
 

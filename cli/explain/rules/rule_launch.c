@@ -69,7 +69,8 @@ void ct_rule_host_bound(struct ct_explain *x, const struct ct_rule *rule)
 	struct ct_account_covered in;
 	struct ct_evidence longest;
 	struct ct_finding *f;
-	char works[80] = "", time[64], each[CT_TERM_TEXT], n[CT_TERM_TEXT];
+	uint64_t paused = 0;
+	char works[80] = "", time[64], each[CT_TERM_TEXT], n[CT_TERM_TEXT], pause[64], pauses[128] = "";
 
 	launches = launch_count(x, &longest, &rate);
 	/* In pauses between iterations nothing is launched, so that fewer launches do not shorten them. */
@@ -79,6 +80,9 @@ void ct_rule_host_bound(struct ct_explain *x, const struct ct_rule *rule)
 		wait = in.wait;
 	}
 	cost = host = (in.covered ? in.covered : wall) - wait;
+	/* Without iterations it is not known which pauses are between them: those behind a synchronisation may all be. */
+	if (!in.covered)
+		paused = ct_rule_after_syncs(x) < host ? ct_rule_after_syncs(x) : host;
 	if (!x->thread || rate < 10 * x->iterations || launch_gpu_busy(x) ||
 	    (!x->busy && syncs * 2 < x->iterations) ||
 	    wait * 100.0 >= rule->threshold * (host + wait))
@@ -91,10 +95,15 @@ void ct_rule_host_bound(struct ct_explain *x, const struct ct_rule *rule)
 		snprintf(works, sizeof(works), "; the GPU works for %.1f %% of it (measured)",
 			 ct_rule_share(x, CT_SCOPE_STEADY, ct_explain_gpu_ns(x)));
 	}
-	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, x->idle_measured ? CT_SURE : CT_LIKELY, cost,
-			   "The host limits: %s launches %s take it %s each with what is between them, and its "
+	if (ct_rule_share(x, CT_SCOPE_STEADY, paused) >= rule->threshold)
+		snprintf(pauses, sizeof(pauses), "; from a synchronisation until the GPU has work again it takes %s more",
+			 ct_explain_time(x, CT_SCOPE_STEADY, paused, pause));
+	else
+		paused = 0;
+	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, x->idle_measured ? CT_SURE : CT_LIKELY, cost - (paused < cost ? paused : cost),
+			   "The host limits: %s launches %s take it %s each with what is between them%s, and its "
 			   "synchronisations %s%s%s.", ct_explain_rate(x, rate, n), ct_explain_per(x),
-			   ct_term_ns(each, host / launches), wait ? "wait only " : "do not wait",
+			   ct_term_ns(each, (host - paused) / launches), pauses, wait ? "wait only " : "do not wait",
 			   wait ? ct_explain_time(x, CT_SCOPE_STEADY, wait, time) : "", works);
 	f->at_most = true;
 	if (ct_rule_launches_graphs(x))
@@ -120,6 +129,7 @@ void ct_rule_application(struct ct_explain *x, const struct ct_rule *rule)
 {
 	uint64_t app = ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_APP);
 	uint64_t off = ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_OFF_CPU);
+	uint64_t steady = app - x->account->stages[CT_STAGE_EXECUTION].ns[CT_ACCOUNT_APP];
 	const struct ct_scope_facts *facts = ct_rule_facts(x, CT_SCOPE_STEADY);
 	struct ct_account_covered in;
 	struct ct_finding *f;
@@ -133,9 +143,9 @@ void ct_rule_application(struct ct_explain *x, const struct ct_rule *rule)
 	if (!x->thread || launch_gpu_busy(x) || ct_rule_share(x, CT_SCOPE_STEADY, app) < rule->threshold)
 		return;
 	ct_account_covered(x->account, x->process, &in);
-	if (in.covered && app - in.app > app / 2)
+	if (in.covered && steady - in.app > app / 2)
 		snprintf(pauses, sizeof(pauses), ", for %s of it between iterations",
-			 ct_explain_time(x, CT_SCOPE_STEADY, app - in.app, pause));
+			 ct_explain_time(x, CT_SCOPE_STEADY, steady - in.app, pause));
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, app,
 			   "%s in the application, between calls, for %s of the "
 			   "%s%s%s%s.", ct_explain_launching(x, who), ct_explain_time(x, CT_SCOPE_STEADY, app, time), ct_explain_main(x), pauses,

@@ -25,6 +25,11 @@ static uint64_t sync_measured(const struct ct_explain *x)
 	return most;
 }
 
+uint64_t ct_rule_after_syncs(const struct ct_explain *x)
+{
+	return x->busy ? sync_measured(x) : x->idle->stages[CT_STAGE_STEADY] + x->idle->stages[CT_STAGE_EXECUTION];
+}
+
 /*
  * A program that waits for older work, while more is queued, leaves nothing to do only before its loop and after it.  Where it
  * is each iteration that does, it is every second of them at least, or every third synchronisation.
