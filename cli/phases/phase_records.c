@@ -314,6 +314,24 @@ static int phase_span(struct ct_phase_records *h, struct phase_spans *of, const 
 	return 0;
 }
 
+/* Which part of the trace a moment is in. */
+static unsigned int phase_slot(const struct ct_phase_records *h, uint64_t at)
+{
+	uint64_t all = phase_since_start(h->trace, h->trace->end);
+	double slot = all ? (double)at / all * CT_PHASE_SLOTS : 0;
+
+	return slot < CT_PHASE_SLOTS ? slot : CT_PHASE_SLOTS - 1;
+}
+
+uint64_t ct_phase_gpu_worked(const struct ct_phase_records *h, const struct ct_phase_gpu *g, uint64_t from, uint64_t to)
+{
+	uint64_t ns = 0;
+
+	for (unsigned int i = phase_slot(h, from); from < to && i <= phase_slot(h, to - 1); i++)
+		ns += g->worked[i];
+	return ns;
+}
+
 static int phase_gpu(struct ct_phase_records *h, const struct ct_record *r)
 {
 	uint64_t begin = phase_since_start(h->trace, ct_record_begin(r)), end = phase_since_start(h->trace, r->end);
@@ -321,6 +339,11 @@ static int phase_gpu(struct ct_phase_records *h, const struct ct_record *r)
 
 	if (!g)
 		return -ENOMEM;
+	if (!g->worked)
+		g->worked = calloc(CT_PHASE_SLOTS, sizeof(*g->worked));
+	if (!g->worked)
+		return -ENOMEM;
+	g->worked[phase_slot(h, begin)] += end - begin;
 	g->first = !g->last || begin < g->first ? begin : g->first;
 	g->last = end > g->last ? end : g->last;
 	return 0;
@@ -478,6 +501,8 @@ void ct_phase_records_free(struct ct_phase_records *h)
 		free(h->threads[i].list);
 	for (size_t i = 0; i < h->texts.count; i++)
 		free(h->texts.list[i].text);
+	for (size_t i = 0; i < h->gpu.count; i++)
+		free(h->gpu.list[i].worked);
 	free(h->kinds);
 	free(h->threads);
 	free(h->births);

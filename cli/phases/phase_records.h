@@ -107,7 +107,10 @@ struct ct_phase_span {
 struct ct_phase_gpu {
 	uint64_t pid;
 	uint64_t first, last;		/* ns after the begin */
+	uint64_t *worked;		/* ns in each CT_PHASE_SLOTS-th part of the trace, as it began in */
 };
+
+#define CT_PHASE_SLOTS		1024u
 
 struct ct_phase_index {
 	uint64_t key;
@@ -143,6 +146,9 @@ struct ct_phase_records {
  */
 int ct_phase_records_collect(struct ct_phase_records *h, const struct ct_trace *t);
 void ct_phase_records_free(struct ct_phase_records *h);
+
+/* ns of the GPU's work from @from until before @to, about. */
+uint64_t ct_phase_gpu_worked(const struct ct_phase_records *h, const struct ct_phase_gpu *g, uint64_t from, uint64_t to);
 
 /* The index of the thread's first kept one at or after @at. */
 uint32_t ct_phase_records_find(const struct ct_phase_thread *thread, uint64_t at);

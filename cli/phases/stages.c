@@ -19,6 +19,7 @@
 /* % of the launches: more before the iterations, or after them, are work of their own ... */
 #define STAGES_BEFORE	20u
 #define STAGES_AFTER	5u
+#define STAGES_GPU	50u	/* % of the GPU's work, by its records */
 #define STAGES_TRIES	64u	/* ... but a warm-up, if code is loaded once in so many of those before: kernels are tried */
 
 struct stages_facts {
@@ -202,6 +203,7 @@ struct stages_outside {
 	uint64_t first, end;		/* of the iterations */
 	uint64_t before, after, all;
 	uint64_t graphs;		/* launches of graphs in the iterations */
+	uint64_t gpu_before, gpu_after, gpu;	/* ns of the GPU's work; 0: there are no records of it */
 	bool tries;			/* those before are a warm-up */
 };
 
@@ -295,6 +297,13 @@ static int stages_outside(const struct ct_phase_work *w, struct stages_outside *
 		rc = ct_phase_records_launches(w->records, p->pid, stages_count_launch, o);
 	for (unsigned int s = 0; s < w->slices_count; s++)
 		stages_each_launch(o, &w->slices[s], w->partial, w->partial ? stages_take_back : stages_count_kept);
+	if (w->gpu_last) {
+		const struct ct_phase_gpu *gpu = ct_keyed_get(&w->records->gpu, p->pid);
+
+		o->gpu_before = ct_phase_gpu_worked(w->records, gpu, w->gpu_first, o->first);
+		o->gpu_after = ct_phase_gpu_worked(w->records, gpu, o->end, w->gpu_last);
+		o->gpu = ct_phase_gpu_worked(w->records, gpu, w->gpu_first, w->gpu_last);
+	}
 	/* Of a graph whose capture is not in the trace, what was launched before may be it. */
 	o->tries = stages_loads(w, o->first) * STAGES_TRIES > o->before ||
 		   (!p->captured && 2 * o->graphs > o->all - o->before - o->after);
@@ -302,15 +311,17 @@ static int stages_outside(const struct ct_phase_work *w, struct stages_outside *
 }
 
 /*
- * So many launches outside of the iterations are another loop, or work without a pattern.  One more iteration may be cut off, or be
- * like none.
+ * So many launches outside of the iterations, or so much of the GPU's work, are another loop, or work without a pattern.  One
+ * more iteration may be cut off, or be like none.
  */
-static bool stages_other(const struct stages_outside *o, uint64_t launches, unsigned int share)
+static bool stages_other(const struct stages_outside *o, bool after)
 {
-	uint64_t inside = o->all - o->before - o->after;
+	uint64_t inside = o->all - o->before - o->after, launches = after ? o->after : o->before;
+	uint64_t gpu = after ? o->gpu_after : o->gpu_before;
 
-	return launches >= STAGES_WORK && 100 * launches >= share * o->all &&
-	       launches * o->work->process->iterations_count >= 2 * inside;
+	if (launches < STAGES_WORK || launches * o->work->process->iterations_count < 2 * inside || (!after && o->tries))
+		return false;
+	return 100 * launches >= (after ? STAGES_AFTER : STAGES_BEFORE) * o->all || (gpu && 100 * gpu >= STAGES_GPU * o->gpu);
 }
 
 /*
@@ -327,7 +338,7 @@ static unsigned int stages_miss_most(const struct ct_phase_work *w, const struct
 	bool miss = 2 * outside > o->all && p->iterations_count < STAGES_MANY;
 
 	miss |= 100 * (o->all - outside) < STAGES_BEFORE * work;
-	miss |= !o->tries && stages_other(o, o->before, STAGES_BEFORE) && stages_other(o, o->after, STAGES_AFTER);
+	miss |= stages_other(o, false) && stages_other(o, true);
 	return miss && o->all ? 100 * outside / o->all : 0;
 }
 
@@ -387,8 +398,8 @@ int ct_stages_find(struct ct_phase_work *w)
 	}
 	if (rc || !p->calls)
 		return rc;
-	other_before = found && !outside.tries && stages_other(&outside, outside.before, STAGES_BEFORE);
-	other_after = found && stages_other(&outside, outside.after, STAGES_AFTER);
+	other_before = found && stages_other(&outside, false);
+	other_after = found && stages_other(&outside, true);
 	stages_each(w, &f, stages_firsts);
 	/* A trace that was cut off may have the GPU's work without the calls that gave it. */
 	if (w->gpu_last && f.first_use == UINT64_MAX)

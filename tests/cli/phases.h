@@ -40,6 +40,10 @@ void graph(uint64_t handle);
 void wait_gpu(void);
 void wait_for(uint64_t ns);
 void pause_for(uint64_t ns);
+void gpu_works(uint64_t ns);
+
+/* After the threads: the stream with all of that, of process 100. */
+void end_gpu(void);
 
 /* What every program does first. */
 void start(void);

@@ -53,6 +53,32 @@ static void registry(void)
 	fclose(f);
 }
 
+/* What the GPU did, of the trace that was begun last. */
+static struct { uint64_t begin, end; } worked[8192];
+static unsigned int worked_count;
+
+void gpu_works(uint64_t ns)
+{
+	if (worked_count == sizeof(worked) / sizeof(*worked))
+		exit(2);
+	worked[worked_count].begin = now;
+	worked[worked_count++].end = now + ns;
+}
+
+void end_gpu(void)
+{
+	open_writer(&stream, "g-100-0", CT_STREAM_GPU, 16384);
+	stream.head.pid = 100;
+	for (unsigned int i = 0; i < worked_count; i++) {
+		struct ct_gpu_kernel k = { .kernel = 1, .context_id = 1, .stream_id = 1, .grid_x = 1, .block_x = 1 };
+
+		thread_record(&stream, (struct spec){ CT_CLASS_gpu_kernel, 0, CT_F_NO_RESULT, 0, worked[i].begin, worked[i].end,
+			      stream.head.op_base + i, 0, 0xffff }, &k, sizeof(k));
+	}
+	close_writer(&stream);
+	worked_count = 0;
+}
+
 void begin_thread(uint32_t pid, uint32_t tid, unsigned int number)
 {
 	char name[64];

@@ -282,6 +282,37 @@ static void loops(void)
 	}
 }
 
+/* Large kernels before a loop of many small ones: few launches, but most of the GPU's work. */
+static void heavy(void)
+{
+	const struct ct_process_phases *p;
+
+	for (int gpu = 0; gpu < 2; gpu++) {
+		begin_program(gpu ? "heavy-gpu" : "heavy");
+		start();
+		for (int i = 0; i < 50; i++) {
+			launch(900 + i % 7, 64);
+			if (gpu)
+				gpu_works(2000000);
+			wait_for(2000000);
+		}
+		for (int i = 0; i < 300; i++) {
+			for (int k = 1; k <= 4; k++)
+				launch(k, 4);
+			if (gpu)
+				gpu_works(1000);
+			wait_gpu();
+		}
+		end_thread();
+		if (gpu)
+			end_gpu();
+		p = find();
+		ok(p->iterations_count >= 290 && (stage(p, gpu ? CT_STAGE_WARMUP : CT_STAGE_EXECUTION) == NULL) && stage(p, gpu ? CT_STAGE_EXECUTION : CT_STAGE_WARMUP),
+		   "most of the GPU's work before the iterations is %s", gpu ? "an execution" : "not seen without its records");
+		forget();
+	}
+}
+
 /* The same where code is loaded all the time before: those are kernels that are tried. */
 static void tried(void)
 {
@@ -541,6 +572,7 @@ void test_shapes(void)
 	sampling();
 	two_models();
 	loops();
+	heavy();
 	tried();
 	captured();
 	runs_ahead();

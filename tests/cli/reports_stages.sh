@@ -277,6 +277,10 @@ t_reports_turns()
 	stage_spans "$name"
 	together "$name"
 	ok $? "$name: two threads launch in turn"
+	# More threads than are compared (CT_LAUNCHING_COMPARED): it is said.
+	"$b/make_rules" "$work/crowded" threads=2 launches=10 launch=10000 wait=50000 crowd=100
+	is "$("$plain" report --from start stages "$work/crowded" 2>/dev/null | tr -s ' \n' ' ' | grep -o 'has [0-9]* launching threads: of more than 64 the one that called last has its turn' | wc -l)" 1 \
+		"of 100 launching threads it is said whose turn it is"
 }
 
 t_reports_stages()

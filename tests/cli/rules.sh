@@ -178,6 +178,11 @@ t_rules_numbers()
 	}
 	rules_of launches=10 launch=10000 wait=5000 gap=3000
 	rules_number host-bound steady $((wall - $(rules_sum 4242 steady '$1 == "sync"')))
+	# Without iterations what follows a synchronisation is not launching.
+	rules_of other=2 launches=12 launch=10000 wait=1000 after=900000
+	rules_number host-bound steady $((wall - $(rules_sum 4242 steady '$1 == "sync"') - $(awk -F '\t' -v b="$begin" -v e="$end" '$4 < b || $4 >= e { next }
+		$1 == "sync" { end = $4 + $5 } $1 == "kernel" { if (end) all += $4 - end; end = 0 } END { printf "%d\n", all }' "$rd.tsv")))
+	rules_of launches=10 launch=10000 wait=5000 gap=3000
 	# Each sequence but the first launch, with what is between launches.
 	rules_number cuda-graph steady "$(awk -F '\t' -v b="$begin" -v e="$end" '$4 < b || $4 >= e { next }
 		$1 == "kernel" { if (n++) between += $4 - last; ns += $5; last = $4 + $5; next }
@@ -448,7 +453,7 @@ t_rules_told()
 train|549|host-late (host-bound) (cuda-graph) (application) (getters)|steady state, 39 iterations of 1.75 ms (median): limited by the host. Its 2 launching threads spend 82.8 % in the application, 11.7 % launching, 3.9 % copying and 1.4 % waiting in synchronisations; the next work comes from thread 549 for 66.8 % of it and from thread 575 for 33.2 %.
 gpu/train|812|host-late (host-bound) (gpu-idle) (application) (cuda-graph) (getters)|steady state, 39 iterations of 1.74 ms (median): limited by the host. Its 2 launching threads spend 78.1 % in the application, 15.5 % launching, 4.7 % copying and 1.5 % waiting in synchronisations; the next work comes from thread 812 for 75.4 % of it and from thread 837 for 24.6 %; the GPU works for 15.9 % of it (measured).
 graph|624|getters|steady state, 300 iterations of 79.61 us (median): limited by the GPU. The launching thread spends 77.5 % waiting in synchronisations, 17.2 % in the application, 2.8 % launching and 2.6 % copying; the GPU has nothing to do for at least 5.1 %.
-gpu/sampler|846|host-late (host-bound) (gpu-idle) (application) lazy-loading|execution, 7.250 s without a repeating pattern: limited by the host. Its 9 launching threads spend 97.7 % in the application; the next work comes from thread 846 for 56.5 % of it, from thread 939 for 14.8 %, from thread 954 for 11.8 % and from 6 more threads; the GPU works for 1.0 % of it (measured).
+gpu/sampler|846|host-late (gpu-idle) (application) (host-bound) lazy-loading|execution, 7.250 s without a repeating pattern: limited by the host. Its 9 launching threads spend 97.7 % in the application; the next work comes from thread 846 for 56.5 % of it, from thread 939 for 14.8 %, from thread 954 for 11.8 % and from 6 more threads; the GPU works for 1.0 % of it (measured).
 jax|660|application|steady state, 99 iterations of 497.94 us (median), which has 9 % of the kernels launched: what limits it is not known, since it hardly ever synchronises. Its 5 launching threads spend 87.6 % in the application, 6.5 % in other calls, 3.8 % launching and 2.1 % copying; the next work comes from thread 660 for 60.8 % of it, from thread 751 for 12.9 %, from thread 739 for 11.6 % and from 2 more threads.
 processes|893||The process gave the GPU no work.
 processes|915|host-late (application) (sync-each-iteration) (getters)|steady state, 58 iterations of 128.28 us (median): limited by the host. The launching thread spends 52.9 % in the application, 21.8 % launching, 17.1 % copying and 8.1 % waiting in synchronisations; the GPU has nothing to do for at least 21.9 %.

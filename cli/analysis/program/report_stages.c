@@ -297,6 +297,7 @@ static void stages_of_several(struct ct_analysis *a)
 
 static int stages_end(struct ct_analysis *a)
 {
+	const struct ct_accounting *acc = ct_analysis_state(a, &ct_accounting_analyser);
 	const struct ct_idle *idle = ct_analysis_state(a, &ct_idle_analyser);
 	struct ct_table *t = ct_analysis_table(a, "stages", "Stages of each process", columns,
 					       a->trace->has_gpu ? COLUMNS : BUSY);
@@ -309,6 +310,9 @@ static int stages_end(struct ct_analysis *a)
 		if (idle->processes[i].streams.contexts)
 			ct_table_note(t, "Process %u has several contexts: when its GPU was idle is not known from then on.",
 				      p->pid);
+		if (acc->processes[i].model->count > CT_LAUNCHING_COMPARED)
+			ct_table_note(t, "Process %u has %u launching threads: of more than %u the one that called last has its turn.",
+				      p->pid, acc->processes[i].model->count, CT_LAUNCHING_COMPARED);
 	}
 	for (unsigned int i = 0; i < a->phases->processes_count; i++) {
 		const struct ct_idle_process *p = &idle->processes[i];
