@@ -49,6 +49,14 @@ KEYS_NAME(layer)	{ return ct_layer_word[value]; }
 KEYS_VALUE(thread)	{ return s->tid; }
 KEYS_VALUE(process)	{ return s->pid; }
 
+/* By its launcher for the whole run, else from its first communicator on. */
+KEYS_VALUE(rank)
+{
+	int32_t rank = ct_processes_rank(k->processes, s->pid);
+
+	return rank < 0 ? CT_KEY_NONE : (uint32_t)rank;
+}
+
 KEYS_VALUE(cpu)
 {
 	int32_t cpu = s->span->record->cpu;
@@ -262,6 +270,7 @@ const struct ct_group_key ct_group_keys[CT_BY_COUNT] = {
 	KEYS(KERNEL, KERNELS, true, false, "Kernel", "kernel", KERNEL, kernel, NULL),
 	KEYS(THREAD, CALLS, false, false, "Tid", "tid", ID, thread, NULL),
 	KEYS(PROCESS, CALLS, false, false, "Pid", "pid", ID, process, NULL),
+	KEYS(RANK, CALLS, false, false, "Rank", "rank", ID, rank, NULL),
 	KEYS(STAGE, CALLS, false, true, "Stage", "stage", TEXT, stage, keys_stage_name),
 	KEYS(ITERATION, CALLS, false, true, "Iteration", "iteration", COUNT, iteration, NULL),
 	KEYS(STREAM, WORK, false, false, "Stream", "stream", HEX, stream, NULL),

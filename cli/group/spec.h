@@ -29,7 +29,8 @@ enum ct_group_of { CT_GROUP_OF(CT_GROUP_ROW) CT_OF_COUNT };
 /* By which keys: X(ID, word). */
 #define CT_GROUP_BY(X)							\
 	X(FUNCTION, "function") X(KERNEL, "kernel") X(THREAD, "thread")	\
-	X(PROCESS, "process") X(STAGE, "stage") X(ITERATION, "iteration")	\
+	X(PROCESS, "process") X(RANK, "rank")				\
+	X(STAGE, "stage") X(ITERATION, "iteration")			\
 	X(STREAM, "stream") X(CONTEXT, "context") X(DEVICE, "device")	\
 	X(RANGE, "range") X(OPERATION, "operation") X(IOCTL, "ioctl")	\
 	X(COMMAND, "command") X(CLASS, "class") X(ERROR, "error")	\

@@ -39,7 +39,7 @@ static const struct {
 	[NAME] = { "name", TEXT, "--name", "only functions, kernels or ranges of this name; a pattern as cuMem*" },
 	[KIND] = { "type", TEXT, "--type", "only records of this type: memory, transfer, kernel, sync, ioctl ..." },
 	[LAYER] = { "layer", TEXT, "--layer", "only user, kernel or gpu" },
-	[BY] = { "by", LIST, "--by", "a table of your own, a row for each combination of at most four of: function, kernel, thread, process, stage, iteration, stream, context, device, range, operation, work, category, ioctl, command, class, error, type, layer, cpu, line, stack" },
+	[BY] = { "by", LIST, "--by", "a table of your own, a row for each combination of at most four of: function, kernel, thread, process, rank, stage, iteration, stream, context, device, range, operation, work, category, ioctl, command, class, error, type, layer, cpu, line, stack" },
 	[OF] = { "of", TEXT, "--of", "with 'by': of calls, launches, waits, allocations, frees, kernels, copies, work, ioctls, driver, ranges or switches" },
 	[MEASURE] = { "measure", TEXT, "--measure", "with 'by': duration, self, count, bytes or gpu" },
 	[TOP] = { "top", WHOLE, "--top", "at most so many rows of each table, or findings; 0: all" },

@@ -149,6 +149,21 @@ t_reports_by_phases()
 	same "$out.want" "$out.got" tnnn "$name: launches by stage"
 }
 
+# The ranks of a job: each one's launches, as the records of its process count them.
+t_reports_by_rank()
+{
+	local dir=$work/data/by-rank out=$work/data/by-rank.out
+	mkdir -p "$dir" "$work/data"
+	tar -xJf tests/data/ranks/sleep.tar.xz -C "$dir"
+	"$plain" report --from start --by rank --of launches --measure count --format json "$dir/sleep" 2>/dev/null |
+		jq -c 'map([.Rank, .Count]) | sort' >"$out.got"
+	"$plain" export --format jsonl -f -o "$out.jsonl" "$dir/sleep" 2>/dev/null
+	jq -s -c '[.[] | select(.op == "launch" and .phase == "E" and .layer == "user")] | group_by(.pid) | map([length]) | sort' "$out.jsonl" >"$out.want"
+	is "$(jq -c 'map([.[1]]) | sort' "$out.got")" "$(cat "$out.want")" "report --by rank: the launches of each rank"
+	is "$(jq -c 'map(.[0])' "$out.got")" "[0,1]" "... and which rank it is"
+	rm -r "$dir"
+}
+
 # What a user gets wrong is one line that has the words; the formats, filters and orders are those of all reports.
 t_reports_by_words()
 {
@@ -162,7 +177,7 @@ t_reports_by_words()
 		"$plain" report --from start $words "$dir" >"$out.out" 2>"$out.err"
 		is "$?,$(wc -l <"$out.err"),$(wc -c <"$out.out")" 64,1,0 "report $words: one line, and the status of a wrong call" || cat "$out.err"
 	done
-	"$plain" report --from start --by kernels "$dir" 2>&1 | grep -q "no 'kernels': it takes function, kernel, thread, process, stage, .*, cpu, line, stack, work, category$"
+	"$plain" report --from start --by kernels "$dir" 2>&1 | grep -q "no 'kernels': it takes function, kernel, thread, process, rank, stage, .*, cpu, line, stack, work, category$"
 	ok $? "a wrong key: the line has all keys"
 	"$plain" report --from start --by kernel --of x "$dir" 2>&1 | grep -q "it takes calls, launches, .*, switches$"
 	ok $? "a wrong --of: the line has all words"
