@@ -7,11 +7,6 @@
 #include "trace/names.h"
 #include "view/term.h"
 
-static bool trouble_is_timed(const struct ct_record *r)
-{
-	return ct_record_timed(r);
-}
-
 static void trouble_iteration(void *arg, const struct ct_live_iteration *i)
 {
 	struct ct_trouble *t = arg;
@@ -43,7 +38,7 @@ static void trouble_call(struct ct_trouble *t, const struct ct_record *r)
 		result = ct_name_result(r);
 		snprintf(t->why, sizeof(t->why), "%.60s = %s", ct_term_clean(name, sizeof(name), r->class->name, 60),
 			 result ? result : "an error");
-	} else if (t->on.slow && trouble_is_timed(r) && r->duration >= t->on.slow) {
+	} else if (t->on.slow && ct_record_timed(r) && r->duration >= t->on.slow) {
 		snprintf(t->why, sizeof(t->why), "%.60s took %s", ct_term_clean(name, sizeof(name), r->class->name, 60),
 			 ct_term_ns(time, r->duration));
 	} else {
