@@ -407,7 +407,7 @@ int ct_running_record(struct ct_recording *rec, const struct ct_running *asked, 
 		goto out;
 	}
 	if (ct_flight_is_on(asked->flight))
-		ct_attach_option(&r.to, "CUDATRACE_KEEP", "1");
+		ct_attach_option(&r.to, "CUDATRACE_KEEP", ct_launch_keeps);
 	ct_drain_start(&drain);
 	rc = asked->child ? asked->launch(asked->arg, err) : 0;
 	if (rc) {

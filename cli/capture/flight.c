@@ -10,10 +10,12 @@
 
 #include "base/clock.h"
 #include "capture/copy.h"
+#include "capture/launch.h"
 #include "trace/registry.h"
 #include "view/term.h"
 
 #define AFTER_NS	300000000ull	/* that a copy has of what follows */
+#define NAMES		8	/* the part of what is kept that names may take; metadata has them again */
 #define PAUSE_NS	10000000000ull	/* between two that nobody asked for */
 
 static volatile sig_atomic_t flight_signalled;
@@ -57,6 +59,7 @@ int ct_flight_open(struct ct_flight *f, struct ct_recording *rec, struct ct_drai
 	rc = ct_keep_open(&f->keep, &f->asked, rec->dirfd, &rec->state, err);
 	if (rc)
 		return rc;
+	snprintf(ct_launch_keeps, sizeof(ct_launch_keeps), "%llu", (unsigned long long)(f->keep.asked.bytes / NAMES));
 	if (f->first)
 		f->keep.since = &f->since;
 	if (f->on_xid && rec->module && flight_set_trigger(rec, err))

@@ -23,7 +23,7 @@ static const int forwarded[] = {
 static volatile pid_t target;
 
 bool ct_launch_injected;
-bool ct_launch_keeps;
+char ct_launch_keeps[24];
 const char *ct_launch_stands_by;
 char ct_launch_nvtx[PATH_MAX];
 char ct_launch_gpu[PATH_MAX];
@@ -202,8 +202,8 @@ static void launch_set_environment(const char *library, const char *dir, const u
 		setenv("CUDATRACE_SAMPLE", "1", 1);
 	else
 		unsetenv("CUDATRACE_SAMPLE");
-	if (ct_launch_keeps)
-		setenv("CUDATRACE_KEEP", "1", 1);
+	if (*ct_launch_keeps)
+		setenv("CUDATRACE_KEEP", ct_launch_keeps, 1);
 	else
 		unsetenv("CUDATRACE_KEEP");
 	launch_stand_by();

@@ -59,8 +59,8 @@ extern bool ct_launch_injected;
 /* The library can be told to begin and to end (--delay, --duration): "1", or "begin"; NULL: no.  Before ct_launch(). */
 extern const char *ct_launch_stands_by;
 
-/* The trace directory has bounds (--keep).  Set before ct_launch(). */
-extern bool ct_launch_keeps;
+/* How many bytes of names a trace directory with bounds (--keep) may have; "": there are none.  Set before ct_launch(). */
+extern char ct_launch_keeps[24];
 
 /* The plugin that NVTX is to load, "" for none.  Set before ct_launch(). */
 extern char ct_launch_nvtx[PATH_MAX];

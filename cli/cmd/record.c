@@ -317,7 +317,6 @@ static error_t record_parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--on goes with --keep");
 		env->flight.first = env->range.first;
 		env->flight.last = env->range.last;
-		ct_launch_keeps = ct_flight_is_on(&env->flight);
 		if (ct_launch_stacks_what && ct_launch_injected)
 			argp_error(state, "--stacks needs the preloaded library: not with --inject");
 		ct_option_ring(state, env->ring_size, &env->subbuf_size, &env->subbuf_count);
@@ -608,7 +607,7 @@ int cmd_record(int argc, char **argv)
 	if (ct_launch_injected)
 		ct_registry_add_info(&rec.to.registry, CT_INJECTED_INFO, "yes");
 	if (!rec.to.module)
-		ct_drain_open(&rec.drain, rec.to.dirfd, ct_launch_keeps);
+		ct_drain_open(&rec.drain, rec.to.dirfd, ct_flight_is_on(&env.flight));
 	if (ct_flight_open(&env.flight, &rec.to, rec.to.module ? NULL : &rec.drain, &err)) {
 		ct_drain_close(&rec.drain);
 		ct_recording_abandon(&rec.to);

@@ -281,3 +281,17 @@ t_keep_gone()
 	rm -f "$work/gone.ro" "$work/gone.rw"
 	umount "$disk"
 }
+
+# A program that makes new names for ever: they are bounded, too, and records go on.
+t_keep_names()
+{
+	local dir=$work/trace-names
+	rm -rf "$dir"
+	"$cudatrace" record -q --no-module -f --keep 16M -o "$dir" -- "$PWD/build/tests/record-busy" names=20000 100000 >"$work/names.out" 2>"$work/names.said"
+	is "$?,$(cat "$work/names.out")" "0,100000" "record --keep 16M of a program with 20,000 kernels" || cat "$work/names.said"
+	[ "$(stat -c %s "$dir/.registry")" -le $((2200 * 1024)) ]
+	ok $? "... their names take an eighth of it at most ($(stat -c %s "$dir/.registry") bytes)"
+	is "$(grep -c 'names take as much as they may' "$work/names.said")" 1 "... which is said once" || cat "$work/names.said"
+	[ "$("$cudatrace" export --format jsonl -o - "$dir" 2>/dev/null | grep -c '"name":"cuCtxGetDevice"')" -ge 100000 ]
+	ok $? "... and what the program does then is recorded" || cat "$work/names.said"
+}

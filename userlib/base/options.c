@@ -21,15 +21,22 @@ void ct_path_absolute(struct ct_text *t, const char *path)
 	ct_put(t, path);
 }
 
-static u32 packet_size(const char *s)
+static u64 number(const char *s)
 {
-	u32 size = 0;
+	u64 n = 0;
 
 	for (; s && *s >= '0' && *s <= '9'; s++)
-		size = size * 10 + (u32)(*s - '0');
+		n = n * 10 + (u64)(*s - '0');
+	return n;
+}
+
+static u32 packet_size(const char *s)
+{
+	u64 size = number(s);
+
 	if (size < CT_PACKET_MIN || size > CT_PACKET_MAX || size & (size - 1))
 		return 0;
-	return size;
+	return (u32)size;
 }
 
 static enum ct_backend_wish backend_wish(const char *s)
@@ -123,7 +130,7 @@ void ct_options_read(char *const *all)
 	ct_options.stacks = stacks && *stacks;
 	ct_options.only = only && *only ? copy_away(only, 0) : NULL;
 	ct_options.range = range && *range ? copy_away(range, PAGE / 2) : NULL;
-	ct_options.keep = keep && *keep == '1';
+	ct_options.keep = number(keep);
 	ct_options.standby = !standby ? CT_STANDBY_NO : *standby == '1' ? CT_STANDBY_WAITS :
 			     *standby == 'b' ? CT_STANDBY_BEGINS : CT_STANDBY_NO;
 	ct_options.table = !table || *table != '0';

@@ -15,7 +15,8 @@
  *   CUDATRACE_INJECTION_NEXT	the CUDA_INJECTION64_PATH that ours took the place of
  *   CUDATRACE_THREADBUFS		0: every record to the device by ioctl
  *   CUDATRACE_STACKS		set: stacks of calls, which libcudatrace-stacks.so takes
- *   CUDATRACE_KEEP		1: the trace directory is bounded, see struct ct_recorder_page
+ *   CUDATRACE_KEEP		BYTES: the trace directory is bounded, see struct ct_recorder_page; so much of it
+ *				is for names, of which none is ever dropped
  *   CUDATRACE_ONLY		which functions to record, see call/chosen.h
  *   CUDATRACE_RANGE		which part of the process's time to record, see call/range.h
  *   CUDATRACE_STANDBY		1: records nothing until cudatrace record --pid asks; begin: records from the first
@@ -39,7 +40,8 @@ struct ct_options {
 	char injection_next[512];
 	u32 packet_size;	/* 0: as the backend thinks best */
 	bool time_queries;
-	bool threadbufs, runtime, table, stacks, keep;
+	bool threadbufs, runtime, table, stacks;
+	u64 keep;		/* bytes of names; 0: without bounds */
 	const char *only;	/* CUDATRACE_ONLY; NULL: all functions */
 	const char *range;	/* CUDATRACE_RANGE; NULL: all of it */
 	u8 standby;		/* enum ct_standby */

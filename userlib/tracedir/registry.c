@@ -343,6 +343,15 @@ const u8 *ct_registry_uuid(void)
 	return uuid;
 }
 
+/* record --keep never drops a name.  Those of programs that make new ones for ever would take all that is for records. */
+static bool names_are_full(char kind)
+{
+	if (likely(kind != 's' || !ct_options.keep || ct_load(&offset) < ct_options.keep))
+		return false;
+	ct_say_once(CT_ONCE_REGISTRY, "names take as much as they may of what is kept (record --keep), further kernels and lines have none: ", path);
+	return true;
+}
+
 /*
  * Finds the line with this text, or appends it.  kind is the line's first letter;
  * rest is what follows the id, and for an info line the whole line.
@@ -355,7 +364,7 @@ static u32 find_or_add(char kind, const char *rest, size_t n)
 	bool cut;
 	int fd;
 
-	if (id || !*path)
+	if (id || !*path || names_are_full(kind))
 		return id;
 	fd = open_registry(0);
 	if (fd < 0)
@@ -367,6 +376,8 @@ static u32 find_or_add(char kind, const char *rest, size_t n)
 			break;
 		if (tries == TRIES)
 			error = -11;	/* EAGAIN: others were always first */
+		else if (names_are_full(kind))
+			error = -28;	/* ENOSPC */
 		else
 			error = make_room() ? append_text(fd, cut, kind, rest, n) : -12;
 	}
