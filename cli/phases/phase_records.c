@@ -48,7 +48,18 @@ static uint64_t phase_mix(uint64_t hash, uint64_t value)
 	return hash ^ hash >> 29;
 }
 
-/* The text with '#' for each run of digits, cut to EVENTS_TEXT. */
+/* Domains in which a library marks its own calls: such a range is no iteration of the program. */
+static bool phase_is_library(const char *text)
+{
+	static const char *const domains[] = { "NCCL: ", "NVSHMEM: ", "CCCL: " };
+
+	for (unsigned int i = 0; i < sizeof(domains) / sizeof(*domains); i++)
+		if (!strncmp(text, domains[i], strlen(domains[i])))
+			return true;
+	return false;
+}
+
+/* The text with '#' for each run of digits, cut to EVENTS_TEXT.  0: it says nothing of iterations. */
 static uint32_t phase_text(const struct ct_record *r, char plain[EVENTS_TEXT])
 {
 	uint64_t hash = 1;
@@ -66,7 +77,9 @@ static uint32_t phase_text(const struct ct_record *r, char plain[EVENTS_TEXT])
 			plain[n++] = digit ? '#' : text[i];
 	}
 	plain[n] = 0;
-	return hash >> 32;
+	if (phase_is_library(plain))
+		return 0;
+	return hash >> 32 ? hash >> 32 : 1;
 }
 
 static uint64_t phase_since(const struct ct_registry *reg, uint64_t ts)

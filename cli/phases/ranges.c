@@ -32,7 +32,7 @@ struct ranges_stack {
 	struct ranges_one open[RANGES_DEPTH];
 	uint64_t depth;
 	enum ct_phase_record_kind kind;
-	uint32_t only;		/* of this text; 0: all */
+	uint32_t only;		/* of this text; 0: all that have one */
 	ranges_fn fn;
 	void *arg;
 };
@@ -44,7 +44,7 @@ static int ranges_next(void *arg, const struct ct_phase_record *h)
 	if (s->kind == CT_PHASE_MARK) {
 		struct ranges_one one = { h->at, h->at, h->sig, 0 };
 
-		if (h->kind != CT_PHASE_MARK || (s->only && h->sig != s->only))
+		if (h->kind != CT_PHASE_MARK || !h->sig || (s->only && h->sig != s->only))
 			return 0;
 		return s->fn(s->arg, &one);
 	}
@@ -58,7 +58,7 @@ static int ranges_next(void *arg, const struct ct_phase_record *h)
 		if (--s->depth >= RANGES_DEPTH)
 			return 0;
 		one = &s->open[s->depth];
-		if (s->only && one->text != s->only)
+		if (!one->text || (s->only && one->text != s->only))
 			return 0;
 		for (uint64_t i = 0; i < s->depth; i++)	/* inside one of its text */
 			if (s->open[i].text == one->text)

@@ -285,6 +285,8 @@ t_ranks_real()
 	for bytes in 1024 4096 16384 65536 262144 1048576 4194304 16777216 67108864 268435456; do
 		is "$(of bandwidth Count collectives_sum "\$c[\"Operation\"] == \"AllReduce\" && \$c[\"Size (bytes)\"] == $bytes")" 22 "all-reduces of $bytes bytes"
 	done
+	! "$cudatrace" report iterations "$jobs/bandwidth" 2>/dev/null | grep "range 'NCCL"
+	ok $? "ranges in which libnccl marks its own calls are no iterations of the program"
 	line=$(job_said hang)
 	[[ $line == *"AllReduce 44 of communicator "*" was never complete: rank 1 did not call it. Rank 0 is in cuStreamSynchronize "* ]]
 	ok $? "a collective that one rank never calls" || echo "# $line"
