@@ -14,6 +14,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "attach/target.h"
+
 struct ct_check_result ct_check_file_system(struct ct_doctor *d)
 {
 	static const struct {
@@ -112,6 +114,9 @@ struct ct_check_result ct_check_program(struct ct_doctor *d)
 	if (!loader)
 		return ct_check_result(CT_FINDING_MISSING, "link it dynamically, or record its ioctls with the module",
 				  "%s is linked statically: no library is preloaded into it", path);
+	if (loader == 1 && ct_target_symbol(path, 0, "ncclCommInitRank"))
+		return ct_check_result(CT_FINDING_NOTE, "link it to libnccl.so", "%s can be recorded, but there is a libnccl in it: "
+				  "what it calls of that directly is not recorded", path);
 	return ct_check_result(CT_FINDING_OK, NULL, loader == 2 ? "%s is a script: its interpreter is recorded" :
 			  "%s can be recorded", path);
 }

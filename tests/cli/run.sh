@@ -1007,6 +1007,8 @@ t_commands()
 	cp "$b/usage" "$work/rights" && chmod u+s "$work/rights"
 	is "$("$ct" doctor --json "$work/rights" | jq -r '.findings[] | select(.check == "program") | .text' | grep -c 'takes rights of its own')" 1 "... one with rights of its own"
 	is "$("$ct" doctor --json bash | jq -r '.findings[] | select(.check == "program") | .level')" ok "... one that can be recorded, found by PATH"
+	"${CC:-gcc}" -rdynamic -x c -o "$work/inside" - <<<'int ncclCommInitRank(void) { return 0; } int main(void) { return ncclCommInitRank(); }'
+	is "$("$ct" doctor --json "$work/inside" | jq -r '.findings[] | select(.check == "program") | .level + " " + .text' | grep -c '^note .*there is a libnccl in it')" 1 "... one with a libnccl inside"
 	is "$("$ct" doctor --json "$work/no-such" | jq -r '.findings[] | select(.check == "program") | .level')" missing "... one that is not there"
 	doctor=$PWD/build/cudatrace
 	"$doctor" doctor --selftest --json >"$work/selftest.json" 2>&1

@@ -18,6 +18,7 @@ static struct entry {
 	u64 start, end;		/* end 0: free */
 	enum { NOT_LOOKED, BY_TABLE, BY_POINTER } seen;
 	bool there;		/* in the list, as far as it was looked at */
+	bool inside;		/* it is another object, and has a libnccl inside */
 	u32 family;
 	struct ct_object object;
 } entries[CT_DRIVERS_MAX];
@@ -47,7 +48,18 @@ bool ct_driver_needs_thunk(u64 address)
 {
 	const struct entry *e = entry_at(address);
 
-	return e && ct_load(&e->seen) == BY_POINTER;
+	return e && ct_load(&e->seen) == BY_POINTER && !e->inside;
+}
+
+bool ct_driver_is_inside(u64 address, const char *name)
+{
+	const struct entry *e = name && !ct_collective_is_name(name) ? NULL : entry_at(address);
+	const ElfW(Sym) *s;
+
+	if (!e || ct_load(&e->seen) != BY_POINTER || !e->inside)
+		return false;
+	s = name ? ct_object_find(&e->object, name) : NULL;
+	return !name || (s && ELF64_ST_TYPE(s->st_info) == STT_FUNC && e->object.base + s->st_value == address);
 }
 
 const char *ct_driver_name_at(u64 address, const char *prefix)
@@ -77,6 +89,12 @@ static u32 family_of(const struct ct_object *o)
 	return strncmp(name, "libnccl.so", 10) ? 0 : CT_FAMILY_NCCL;
 }
 
+/* It exports a function that every libnccl has. */
+static bool has_inside(const struct ct_object *o)
+{
+	return ct_object_find(o, "ncclCommInitRank") != NULL;
+}
+
 bool ct_driver_is_real(const struct ct_object *o)
 {
 	return family_of(o) == CT_FAMILY_CUDA;
@@ -103,31 +121,44 @@ static void found_libcuda(const struct ct_object *o)
 	ct_store(&ct_driver_generation, ct_driver_generation + 1);
 }
 
-void ct_driver_note(const struct ct_object *o)
+bool ct_driver_here(void)
+{
+	for (int i = 0; i < CT_DRIVERS_MAX; i++)
+		if (ct_load(&entries[i].end) && entries[i].family == CT_FAMILY_CUDA)
+			return true;
+	return false;
+}
+
+bool ct_driver_note(const struct ct_object *o)
 {
 	u32 family = family_of(o);
+	bool inside = !family && ct_driver_here() && has_inside(o);
 	struct entry *e = NULL;
 
+	if (inside)
+		family = CT_FAMILY_NCCL;
 	if (likely(!family) || (family == CT_FAMILY_CUDART && !ct_options.runtime))
-		return;
+		return false;
 	for (int i = 0; i < CT_DRIVERS_MAX; i++) {
 		if (!entries[i].end) {
 			e = &entries[i];
 		} else if (entries[i].start == o->start && entries[i].end == o->end) {
 			entries[i].there = true;
-			return;
+			return inside;
 		}
 	}
 	if (!e)
-		return;
+		return false;
 	e->object = *o;
 	e->family = family;
+	e->inside = inside;
 	e->seen = NOT_LOOKED;
 	e->there = true;
 	ct_store(&e->start, o->start);
 	ct_store(&e->end, o->end);
 	if (family == CT_FAMILY_CUDA)
 		found_libcuda(o);
+	return inside;
 }
 
 void ct_driver_looked(void)
@@ -150,14 +181,6 @@ void ct_driver_restart(void)
 		ct_store(&entries[i].seen, NOT_LOOKED);
 	ct_store(&ct_driver_generation, ct_driver_generation + 1);
 	ct_driver_families = 0;
-}
-
-bool ct_driver_here(void)
-{
-	for (int i = 0; i < CT_DRIVERS_MAX; i++)
-		if (ct_load(&entries[i].end) && entries[i].family == CT_FAMILY_CUDA)
-			return true;
-	return false;
 }
 
 void ct_driver_tables(bool last, struct ct_driver_news *news)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which of the loaded objects are libcuda, libnccl, or a shared libcudart that is to be recorded. */
+/*
+ * Which of the loaded objects are libcuda, libnccl, or a shared libcudart that is to be recorded; and which
+ * have a libnccl inside, linked statically, that they export.
+ */
 #ifndef CT_DRIVER_H
 #define CT_DRIVER_H
 
@@ -27,7 +30,8 @@ struct ct_driver_news {
  */
 void ct_driver_look(void);
 void ct_driver_see(u64 base);
-void ct_driver_note(const struct ct_object *o);
+/* True: it has a libnccl inside, which is asked only once there is a libcuda: most programs have none. */
+bool ct_driver_note(const struct ct_object *o);
 void ct_driver_looked(void);
 
 /*
@@ -53,6 +57,13 @@ bool ct_driver_contains(u64 address);
  * pointer?  Not so of a libcuda that is seen by its own table.  No lock.
  */
 bool ct_driver_needs_thunk(u64 address);
+
+/*
+ * Is it in an object that has a libnccl inside; if a name is given: of that libnccl's function of this name?  They
+ * are seen by thunks, also where the object itself calls them through its global offset table.  Variables may have
+ * such names, too.  No lock.
+ */
+bool ct_driver_is_inside(u64 address, const char *name);
 
 /* Whose functions these are: there is one of these, or was. */
 enum ct_family { CT_FAMILY_CUDA = 1, CT_FAMILY_CUDART = 2, CT_FAMILY_NCCL = 4 };

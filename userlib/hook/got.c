@@ -96,11 +96,12 @@ static const struct ct_got_function *function_of(const char *name)
 	return NULL;
 }
 
-static enum ct_got_result patch_one(const struct ct_object *o, const ElfW(Rela) *r, bool driver)
+/* driver: it is a libcuda.  inside: it has a libnccl inside, of which its own calls count, too. */
+static enum ct_got_result patch_one(const struct ct_object *o, const ElfW(Rela) *r, bool driver, bool inside)
 {
 	u32 type = (u32)ELF64_R_TYPE(r->r_info);
 	const struct ct_got_function *f;
-	bool lazy = false;
+	bool lazy = false, own;
 	const ElfW(Sym) *s;
 	const char *name;
 	u64 *slot, value, target;
@@ -117,10 +118,12 @@ static enum ct_got_result patch_one(const struct ct_object *o, const ElfW(Rela) 
 	slot = (u64 *)(o->base + r->r_offset);
 	value = target = ct_load(slot);
 	if (type == R_X86_64_JUMP_SLOT && ct_object_contains(o, value)) {
-		if (s->st_shndx != SHN_UNDEF && value == o->base + s->st_value)
+		own = s->st_shndx != SHN_UNDEF && value == o->base + s->st_value;
+		if (own && !inside)
 			return CT_GOT_DONE;	/* its own function */
-		lazy = true;
-		target = !f ? bound_later(name) : f->lazy ? (u64)f->real : 0;
+		lazy = !own;
+		if (lazy)
+			target = !f ? bound_later(name) : f->lazy ? (u64)f->real : 0;
 	} else if (f && (!value || (type == R_X86_64_JUMP_SLOT &&
 				    ct_object_contains(o, value + o->base)))) {
 		/* What is not relocated yet is where the object was linked at. */
@@ -128,7 +131,8 @@ static enum ct_got_result patch_one(const struct ct_object *o, const ElfW(Rela) 
 	}
 	if (f)
 		thunk = target == (u64)f->real ? f->ours : (void *)target;
-	else if (ct_driver_needs_thunk(target) && !ct_object_contains(o, target))
+	else if ((ct_driver_needs_thunk(target) && !ct_object_contains(o, target)) ||
+		 ct_driver_is_inside(target, name))
 		thunk = ct_thunk_for(name, (void *)target);
 	else
 		return CT_GOT_DONE;
@@ -166,12 +170,12 @@ void ct_got_put_back(const struct ct_object *o)
 
 enum ct_got_result ct_got_patch(const struct ct_object *o)
 {
-	bool again = false, refused = false, driver = ct_driver_is_real(o);
+	bool again = false, refused = false, driver = ct_driver_is_real(o), inside = ct_driver_is_inside(o->start, NULL);
 
 	for (size_t i = 0; i < o->plt_count + o->rela_count; i++) {
 		const ElfW(Rela) *r = i < o->plt_count ? &o->plt[i] : &o->rela[i - o->plt_count];
 
-		switch (patch_one(o, r, driver)) {
+		switch (patch_one(o, r, driver, inside)) {
 		case CT_GOT_DONE: break;
 		case CT_GOT_AGAIN: again = true; break;
 		case CT_GOT_REFUSED: refused = true; break;

@@ -116,6 +116,7 @@ void *ct_look_up(void *handle, const char *name, const char *version, lookup_fun
 		return NULL;
 	address = f(handle, name, version);
 	if (address && (ct_driver_needs_thunk((u64)address) ||
+			ct_driver_is_inside((u64)address, name) ||
 			(!ct_driver_contains((u64)address) && in_new_driver(address, name))))
 		return ct_thunk_for(name, address);
 	return NULL;

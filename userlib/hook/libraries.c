@@ -27,23 +27,25 @@ static bool begins_with(const char *text, const char *prefix)
 
 static char paths[LIBRARIES][PATH_ROOM];
 static u32 count, told;
+static u32 inside;	/* bits: there is a libnccl in it */
 
-void ct_libraries_note(const struct ct_object *o)
+void ct_libraries_note(const struct ct_object *o, bool nccl_inside)
 {
-	const char *file = strrchr(o->path, '/');
-	bool wanted = false;
+	/* The program itself has no name in the loader's list. */
+	const char *path = *o->path ? o->path : "the program", *file = strrchr(path, '/');
+	bool wanted = nccl_inside;
 	u32 n = count;
 
-	if (!file || file[1] == 0)
-		return;
-	for (unsigned i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
+	for (unsigned i = 0; file && i < sizeof(prefixes) / sizeof(*prefixes); i++)
 		wanted |= begins_with(file + 1, prefixes[i]);
-	if (likely(!wanted) || n == LIBRARIES || strlen(o->path) >= PATH_ROOM)
+	if (likely(!wanted) || n == LIBRARIES || strlen(path) >= PATH_ROOM)
 		return;
 	for (u32 i = 0; i < n; i++)
-		if (!strcmp(paths[i], o->path))
+		if (!strcmp(paths[i], path))
 			return;
-	memcpy(paths[n], o->path, strlen(o->path) + 1);
+	memcpy(paths[n], path, strlen(path) + 1);
+	if (nccl_inside)
+		ct_store(&inside, inside | 1u << n);
 	ct_store(&count, n + 1);
 }
 
@@ -60,6 +62,10 @@ void ct_libraries_tell(void)
 	/* Before the process's first call there is no trace. */
 	if (likely(ct_load(&told) == n) || !ct_process->life || !ct_load(&ct_backend)->producers)
 		return;
-	for (from = __atomic_exchange_n(&told, n, __ATOMIC_RELAXED); from < n; from++)
-		ct_backend->info("library", paths[from]);
+	for (from = __atomic_exchange_n(&told, n, __ATOMIC_RELAXED); from < n; from++) {
+		if (*paths[from] == '/')
+			ct_backend->info("library", paths[from]);
+		if (ct_load(&inside) >> from & 1)
+			ct_backend->info("nccl_inside", paths[from]);
+	}
 }

@@ -8,8 +8,8 @@
 
 #include "base/elf.h"
 
-/* Inside dl_iterate_phdr(): keeps the object's path, if it is one of them. */
-void ct_libraries_note(const struct ct_object *o);
+/* Inside dl_iterate_phdr(): keeps the object's path, if it is one of them, or has a libnccl inside. */
+void ct_libraries_note(const struct ct_object *o, bool nccl_inside);
 
 /* Lines of info for those that are new, when there is a trace. */
 void ct_libraries_tell(void);

@@ -45,8 +45,7 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *data)
 	}
 	if (ct_object_is_ours(info) || !ct_object_read(&o, info))
 		return 0;
-	ct_driver_note(&o);
-	ct_libraries_note(&o);
+	ct_libraries_note(&o, ct_driver_note(&o));
 	if (!scan->slots)
 		return 0;
 	switch (ct_got_patch(&o)) {
@@ -84,6 +83,7 @@ static int check(struct dl_phdr_info *info, size_t size, void *data)
 	static const size_t needed = offsetof(struct dl_phdr_info, dlpi_subs) + 8;
 	struct scan *scan = data;
 	u64 gone = info->dlpi_subs - seen_subs;
+	u32 drivers = ct_driver_generation;
 	bool last;
 
 	if (size < needed)
@@ -101,6 +101,12 @@ static int check(struct dl_phdr_info *info, size_t size, void *data)
 	/* What a program is started with is bound to ours already. */
 	scan->slots = seen_adds || !ct_got_bound;
 	look(scan);
+	/* A libcuda came: older objects may have a libnccl inside. */
+	if (unlikely(ct_driver_generation != drivers)) {
+		scan->from = 0;
+		scan->slots = false;
+		look(scan);
+	}
 	ct_driver_tables(last, &scan->news);
 	scan->put_back = ct_table_check();
 	/* A libcuda that came may be what older objects were waiting for. */
