@@ -133,6 +133,9 @@ static uint64_t join_shape(const struct ct_record *r)
 	return h | 1;
 }
 
+/* Calls that make the GPU do something. */
+#define JOIN_WORK	(CT_IS_GRAPH_LAUNCH | CT_IS_KERNEL_LAUNCH | CT_IS_TRANSFER)
+
 /* False if it is nothing that the GPU does, or that a call makes it do. */
 static bool join_work(const struct ct_gpu_join *j, const struct ct_record *r, struct join_work *w)
 {
@@ -388,8 +391,11 @@ int ct_gpu_join_point(struct ct_gpu_join *j, const struct ct_point *point, uint6
 			join_anew(of->process);
 		return 0;
 	}
+	/* Most points are calls that give the GPU nothing to do, and ends, which say nothing. */
 	if (class->layer == CT_LAYER_KERNEL || point->phase == 'I' ||
-	    (!capture && !join_work(j, r, &w)))
+	    (class->layer == CT_LAYER_USER && !capture && (point->phase != 'B' || !ct_class_is(class, JOIN_WORK))))
+		return 0;
+	if (!capture && !join_work(j, r, &w))
 		return 0;
 	if (class->layer == CT_LAYER_USER && !ct_class_is(class, CT_IS_CUDA))
 		return 0;
