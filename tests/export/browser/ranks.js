@@ -33,6 +33,7 @@ try {
 	let page = await open(browser, file);
 	await firstScreen(page, 1, "two ranks");
 	say(await page.locator("#ranks .guilty td").first().innerText() === "1", "ranks: and its row is marked");
+	say(/rank 0: python \(751\)$/i.test(await page.locator("#verdict .eyebrow").nth(1).innerText()), "ranks: the verdict on a process says which rank it is");
 	const groups = await page.locator(".tl-label.process .name").allInnerTexts();
 	say(/^rank 0 . python \(751\)$/.test(groups[0]) && /^rank 1 . python \(752\)$/.test(groups[1]), `ranks: their tracks stand side by side, in their order (${groups.join(", ")})`);
 	say(await colour(page, ".ranks-step", 0, 2, 0.4) === BAD && await colour(page, ".ranks-step", 1, 2, 0.4) !== BAD,
@@ -55,6 +56,7 @@ try {
 	await firstScreen(page, late, "summaries");
 	say(await page.locator("#command").innerText() === `${Number(ranks).toLocaleString("en-US")} ranks`, "ranks: summaries: the page says how many ranks there are");
 	say(await page.locator("#ranks tbody td").first().innerText() === late, "ranks: summaries: the late one comes first");
+	say(/^[\d,]+ ranks, first the one that makes the others wait: scroll/.test(await page.locator("#ranks .hint").first().innerText()), "ranks: summaries: a list that scrolls says so");
 	say(await page.locator("#timeline").isHidden(), "ranks: summaries: there is no timeline");
 	const height = (await page.locator(".ranks-heat").boundingBox()).height;
 	say(height <= 490, `ranks: summaries: the map has a height that a screen has room for (${height})`);

@@ -3,7 +3,7 @@
 // The first screen: what was run, what limits it, its stages and the findings.
 
 import { button, el, get } from "./dom.js";
-import { jobVerdict, ranks } from "./ranks.js";
+import { jobVerdict, ranks, whoOf } from "./ranks.js";
 import { at, capital, count, percent, time, who } from "./format.js";
 
 const date = (iso) => {
@@ -88,14 +88,14 @@ function verdict(manifest) {
 		return;
 	const main = manifest.verdict ?? list[0];
 	const line = main.limited_by ? /^(limited|no )/.test(main.limited_by) ? capital(main.limited_by) : `Limited by ${main.limited_by}` : "Not limited by one thing";
-	place.append(el("p", { class: "eyebrow" }, list.length > 1 ? `Verdict \u00b7 ${who(main.process, main.pid)}` : "Verdict"),
+	place.append(el("p", { class: "eyebrow" }, list.length > 1 ? `Verdict \u00b7 ${whoOf(manifest, main.process, main.pid)}` : "Verdict"),
 		el("p", { class: "verdict-line" }, line),
 		el("p", { class: "verdict-text" }, capital(main.text ?? "")),
 		main.startup ? el("p", { class: "verdict-text" }, capital(main.startup)) : "");
 	const others = list.filter((v) => v.pid !== main.pid);
 	if (others.length)
 		place.append(el("details", {}, el("summary", {}, `${plural(others.length, "other process")}`),
-			others.map((v) => el("p", { class: "verdict-text" }, el("b", {}, `${who(v.process, v.pid)} `), v.text ?? "", " ", v.startup ?? ""))));
+			others.map((v) => el("p", { class: "verdict-text" }, el("b", {}, `${whoOf(manifest, v.process, v.pid)} `), v.text ?? "", " ", v.startup ?? ""))));
 }
 
 const STAGE_CLASS = { startup: 0, init: 1, modules: 2, weights: 3, warmup: 4, steady: 5, teardown: 6 };
@@ -113,7 +113,7 @@ function stages(manifest, jump) {
 		const tone = (s) => `s${STAGE_CLASS[s.name] ?? 7}`;
 		const show = (s) => () => jump(s.begin, s.end, null);
 		return el("div", { class: "stages-of" },
-			pids.length > 1 ? el("p", { class: "stages-who" }, who(list[0]?.process, pid)) : null,
+			pids.length > 1 ? el("p", { class: "stages-who" }, whoOf(manifest, list[0]?.process, pid)) : null,
 			el("div", { class: "stage-bar", "aria-hidden": "true" }, list.map((s) => el("div", { class: `stage ${tone(s)}`, title: `${s.name}: ${time(s.end - s.begin)}`,
 				vars: { "--share": String(Math.max(share(s), 0.4)) }, onclick: show(s) }, share(s) > 7 ? s.name : ""))),
 			el("ul", { class: "stage-list" }, list.map((s) => el("li", {}, button([

@@ -16,11 +16,19 @@ function table(job) {
 	const names = NAMES.filter(([key]) => job.ranks.some((r) => Number.isFinite(r[key])));
 	// Of many ranks the one that matters comes first.
 	const ranks = job.ranks.length > 12 ? [...job.ranks].sort((a, b) => (b.rank === job.guilty) - (a.rank === job.guilty)) : job.ranks;
-	return el("div", { class: "ranks-scroll", tabindex: "0" }, el("table", { class: "ranks-table" },
+	const more = ranks.length > 12 ? el("p", { class: "hint" }, `${count(ranks.length)} ranks` +
+		`${Number.isFinite(job.guilty) ? ", first the one that makes the others wait" : ""}: scroll for the rest.`) : "";
+	return [more, el("div", { class: "ranks-scroll", tabindex: "0" }, el("table", { class: "ranks-table" },
 		el("thead", {}, el("tr", {}, el("th", {}, "rank"), el("th", {}, "process"), names.map(([, name]) => el("th", { class: "n" }, name)))),
 		el("tbody", {}, ranks.map((r) => el("tr", { class: r.rank === job.guilty ? "guilty" : "" },
 			el("td", {}, String(r.rank)), el("td", {}, who(r.process, r.pid)),
-			names.map(([key]) => el("td", { class: "n" }, Number.isFinite(r[key]) ? time(r[key]) : "")))))));
+			names.map(([key]) => el("td", { class: "n" }, Number.isFinite(r[key]) ? time(r[key]) : "")))))))];
+}
+
+/** "rank 3: python (1133)": whose process it is, where it is one rank. */
+export function whoOf(manifest, name, pid) {
+	const ranks = manifest.job?.ranks?.filter((r) => r.pid === pid) ?? [];
+	return `${ranks.length === 1 ? `rank ${ranks[0].rank}: ` : ""}${who(name, pid)}`;
 }
 
 /** The height of a row: so that all have room, at last less than a pixel each. */
@@ -192,7 +200,7 @@ export function ranks(manifest, jump) {
 	if (!job)
 		return;
 	get("ranks-card").hidden = false;
-	get("ranks").append(table(job), ...step(job, jump), ...heat(job, jump),
+	get("ranks").append(...table(job), ...step(job, jump), ...heat(job, jump),
 		job.operations_left_out ? el("p", { class: "hint" }, `${count(job.operations_left_out)} more collectives have no band: those in which ranks waited longest have one.`) : "",
 		job.ranks_left_out ? el("p", { class: "hint" }, `${count(job.ranks_left_out)} more ranks are left out: cudatrace report ranks has them.`) : "");
 }
