@@ -2,7 +2,7 @@
 # Programs that the tests run; the suites themselves are listed in tests/run.
 
 TESTS := $(addprefix $(B)/tests/,test_decode replay device rights text control clock threadbuf threadbuf_limits threadbuf_close namespaces readers limits hotplug nested week cuinit rm \
-	lives permissions load stress fuzz faults record-busy record-gpu record-running record-moments record-ranged record-ranks record-ranks-one record-slow-reader record-slow-loader record-uprobes) \
+	lives permissions load stress fuzz faults record-busy record-gpu record-running record-moments record-ranged record-ranks record-ranks-one record-ranks-shapes record-ranks-exports record-ranks-library record-slow-reader record-slow-loader record-uprobes) \
 	$(addprefix $(B)/tests/other/,cudatrace-abi cudatrace-schema libcudatrace-abi.so) \
 	$(addprefix $(SIM_OUT)/,test_sim test_order)
 
@@ -77,10 +77,26 @@ $(B)/tests/record-gpu: tests/record/gpu.c $(SIM_LIB) $(SIM_CUPTI)
 # With the stand-in for libcupti, which --gpu takes where the program has it.
 $(B)/tests/record-ranks: tests/record/ranks.c
 $(B)/tests/record-ranks-one: tests/record/ranks_one.c
-$(B)/tests/record-ranks $(B)/tests/record-ranks-one: $(SIM_LIB) $(SIM_NCCL) $(SIM_CUPTI)
+$(B)/tests/record-ranks-shapes: tests/record/ranks_shapes.c
+$(B)/tests/record-ranks $(B)/tests/record-ranks-one $(B)/tests/record-ranks-shapes: $(SIM_LIB) $(SIM_NCCL) $(SIM_CUPTI)
 	@mkdir -p $(@D)
 	$(call run,LD,$@) $(CC) $(ALL_CFLAGS) -o $@ $(filter %.c,$^) -L$(SIM_OUT) -l:libcuda.so.1 -L$(SIM_OUT)/nccl \
 		-l:libnccl.so.2 -Wl,--no-as-needed -L$(SIM_OUT)/cupti -l:libcupti.so.13 -ldl -lpthread
+
+# The stand-in for libnccl linked statically: into the program itself, which calls it directly and exports it, and into
+# a library that calls its own through its global offset table, as PyTorch's once did.  The library has main().
+INSIDE := tests/record/ranks.c tests/sim/nccl.c
+INSIDE_LIBS := -L$(SIM_OUT) -l:libcuda.so.1 -Wl,--no-as-needed -L$(SIM_OUT)/cupti -l:libcupti.so.13 -ldl -lpthread
+$(B)/tests/record-ranks-exports $(B)/tests/librecord-ranks.so: $(INSIDE) tests/sim/nccl.h tests/sim/cuda_sim.h $(SIM_LIB) $(SIM_CUPTI)
+$(B)/tests/record-ranks-exports:
+	@mkdir -p $(@D)
+	$(call run,LD,$@) $(CC) $(ALL_CFLAGS) -rdynamic -o $@ $(INSIDE) $(INSIDE_LIBS)
+$(B)/tests/librecord-ranks.so:
+	@mkdir -p $(@D)
+	$(call run,LD,$@) $(CC) $(ALL_CFLAGS) -fPIC -shared -o $@ $(INSIDE) $(INSIDE_LIBS)
+$(B)/tests/record-ranks-library: $(B)/tests/librecord-ranks.so
+	$(call run,LD,$@) $(CC) $(ALL_CFLAGS) -o $@ $< -Wl,-rpath,'$$ORIGIN' -Wl,--no-as-needed -L$(SIM_OUT) -l:libcuda.so.1 \
+		-L$(SIM_OUT)/cupti -l:libcupti.so.13
 
 # A command and a library that believe in other versions of the ABI and of the schema:
 # the file that compares them is compiled from a copy with another number.

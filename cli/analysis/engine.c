@@ -290,7 +290,8 @@ static int engine_prepare(struct ct_engine *e, const struct ct_analyser *const *
 		rc = i < CT_ANALYSERS_MAX ? engine_add(e, analysers[i]) : -E2BIG;
 	for (unsigned int i = 0; i < e->count; i++)
 		phases |= e->list[i].analyser->phases, collectives |= e->list[i].analyser->collectives;
-	if (!rc && collectives && e->collectives == &e->own_collectives && ct_collectives_there(&e->trace->reg))
+	if (!rc && collectives && e->collectives == &e->own_collectives &&
+	    (ct_collectives_there(&e->trace->reg) || ct_collectives_kernels(&e->trace->reg)))
 		rc = ct_collectives_find(&e->own_collectives, e->trace);
 	if (!rc && phases && e->phases == &e->own_phases) {
 		rc = ct_phases_find(&e->own_phases, e->trace);

@@ -45,7 +45,7 @@ void ct_verdict_of(struct ct_verdict *v, const struct ct_analysis *a, unsigned i
 	ct_phases_main(p, &begin, &end);
 	*v = (struct ct_verdict){
 		.process = p, .account = &accounting->processes[process], .idle = &idle->processes[process],
-		.simulated = a->trace->simulated,
+		.simulated = a->trace->simulated, .rank = ct_keyed_get(&a->collectives->own, p->pid) != NULL,
 	};
 	if (ct_gpu_covers(ct_analysis_state(a, &ct_gpu_coverage_analyser), p->pid, begin, end))
 		v->busy = &busy->processes[process];
@@ -168,7 +168,7 @@ static enum ct_limit verdict_limit(const struct ct_verdict *v, const struct shar
 	if (s->off >= MUCH)
 		return CT_LIMIT_OFF_CPU;
 	if (s->pauses >= MOST)
-		return CT_LIMIT_PAUSES;
+		return v->rank ? CT_LIMIT_HOST : CT_LIMIT_PAUSES;
 	if (s->ranks >= SOME && s->ranks > s->app)
 		return CT_LIMIT_RANKS;
 	if (s->wait >= MOST)

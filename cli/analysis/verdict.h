@@ -22,6 +22,7 @@ struct ct_verdict {
 	bool measured;				/* the idle time, by records of the GPU */
 	const struct ct_gpu_busy_process *busy;	/* by the same records; NULL: there are none */
 	uint64_t queued;			/* ns in which it was idle with work queued: ct_gpu_idle_queued() */
+	bool rank;				/* it is one of several ranks: it waits for no requests */
 	bool simulated;				/* the GPU */
 };
 

@@ -336,7 +336,9 @@ static void findings_print_job(struct ct_explain *x, const struct findings_page 
 	char text[1200];
 
 	for (unsigned int i = 0; ct_job_verdict(x->analysis, job, i, text, sizeof(text)); i++) {
-		if (!i)
+		if (!i && !job->count)
+			fputs("  job\n", to->out);
+		else if (!i)
 			fprintf(to->out, "  job, %u rank%s recorded\n", job->count, job->count == 1 ? "" : "s");
 		fputs("    ", to->out);
 		findings_begin(to, CT_TERM_BOLD);

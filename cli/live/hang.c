@@ -67,7 +67,7 @@ static void *hang_run(void *arg)
 
 void ct_hang_start(struct ct_hang *h, const char *dir, uint64_t limit)
 {
-	*h = (struct ct_hang){ .dir = dir, .limit = limit };
+	*h = (struct ct_hang){ .dir = dir, .limit = limit, .stuck = { .dir = dir } };
 	h->running = limit && !sem_init(&h->end, 0, 0) && !ct_thread_start(&h->thread, hang_run, h);
 }
 

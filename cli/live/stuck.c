@@ -17,12 +17,13 @@
 
 struct stuck_rank {
 	uint32_t rank, number;	/* of its last collective */
+	uint32_t pid;
 };
 
 struct stuck_first {
 	uint32_t number, rank, pid;
 	uint64_t ts;			/* ns */
-	const struct ct_class *class;
+	char name[24];			/* a copy: the registry may be gone when it is printed */
 };
 
 struct ct_stuck_communicator {
@@ -79,13 +80,16 @@ int ct_stuck_record(struct ct_stuck *s, const struct ct_record *r)
 			return 0;
 		if (!ct_room(c->ranks, c->count, c->room))
 			return -ENOMEM;
-		c->ranks[c->count++] = (struct stuck_rank){ .rank = rank };
+		c->ranks[c->count++] = (struct stuck_rank){ .rank = rank, .pid = r->pid };
+		s->known++;
 	}
 	if (number > c->ranks[i].number)
 		c->ranks[i].number = number;
 	first = &c->first[number & (STUCK_FIRST - 1)];
-	if (number > first->number || (number == first->number && r->end < first->ts))
-		*first = (struct stuck_first){ number, rank, r->pid, r->end, r->class };
+	if (number > first->number || (number == first->number && r->end < first->ts)) {
+		*first = (struct stuck_first){ .number = number, .rank = rank, .pid = r->pid, .ts = r->end };
+		snprintf(first->name, sizeof(first->name), "%.20s", r->class->name + 4);
+	}
 	c->newest = number > c->newest ? number : c->newest;
 	return 0;
 }
@@ -105,7 +109,32 @@ static const struct stuck_first *stuck_oldest(const struct ct_stuck_communicator
 	return NULL;
 }
 
-static void stuck_text(const struct ct_stuck_communicator *c, const struct stuck_first *first, uint64_t age, char *buf, size_t size)
+/* The launcher's number; of a process that is several ranks, and of one without a launcher, that in the communicator. */
+static uint32_t stuck_rank(const struct ct_stuck *s, const struct ct_stuck_communicator *c, uint32_t pid, uint32_t rank)
+{
+	const struct ct_rank *name = ct_ranks_of(&s->names, pid);
+
+	for (uint32_t i = 0; i < c->count; i++)
+		if (c->ranks[i].pid == pid && c->ranks[i].rank != rank)
+			return rank;
+	return name && name->rank >= 0 ? (uint32_t)name->rank : rank;
+}
+
+/* Again only where there are more ranks than then. */
+static void stuck_names(struct ct_stuck *s)
+{
+	if (!s->dir || s->read == s->known)
+		return;
+	ct_ranks_free(&s->names);
+	ct_registry_free(&s->reg);
+	s->names = (struct ct_ranks){ 0 };
+	s->reg = (struct ct_registry){ 0 };
+	s->read = s->known;
+	if (!ct_registry_read(&s->reg, s->dir, NULL))
+		ct_ranks_read(&s->names, &s->reg);
+}
+
+static void stuck_text(const struct ct_stuck *s, const struct ct_stuck_communicator *c, const struct stuck_first *first, uint64_t age, char *buf, size_t size)
 {
 	char ranks[96] = "", ns[CT_TERM_TEXT];
 	unsigned int missing = 0;
@@ -115,13 +144,14 @@ static void stuck_text(const struct ct_stuck_communicator *c, const struct stuck
 		if (c->ranks[i].number >= first->number)
 			continue;
 		if (missing++ < STUCK_SHOWN)
-			used += snprintf(ranks + used, sizeof(ranks) - used, "%s%u", missing > 1 ? ", " : "", c->ranks[i].rank);
+			used += snprintf(ranks + used, sizeof(ranks) - used, "%s%u", missing > 1 ? ", " : "",
+					 stuck_rank(s, c, c->ranks[i].pid, c->ranks[i].rank));
 		else if (missing == STUCK_SHOWN + 1)
 			snprintf(ranks + used, sizeof(ranks) - used, " ...");
 	}
-	snprintf(buf, size, "%s %u of communicator %04llx: rank%s %s %s not called it %s after rank %u", first->class->name + 4,
+	snprintf(buf, size, "%s %u of communicator %04llx: rank%s %s %s not called it %s after rank %u", first->name,
 		 first->number, (unsigned long long)c->id >> 48, missing == 1 ? "" : "s", ranks,
-		 missing == 1 ? "has" : "have", ct_term_ns(ns, age), first->rank);
+		 missing == 1 ? "has" : "have", ct_term_ns(ns, age), stuck_rank(s, c, first->pid, first->rank));
 }
 
 /* What it waits for; NULL: it does not, or not for so long. */
@@ -135,7 +165,7 @@ static const struct stuck_first *stuck_waits(const struct ct_stuck *s, const str
 	return first;
 }
 
-bool ct_stuck_find(const struct ct_stuck *s, unsigned int i, uint64_t now, uint64_t limit, char *buf, size_t size)
+bool ct_stuck_find(struct ct_stuck *s, unsigned int i, uint64_t now, uint64_t limit, char *buf, size_t size)
 {
 	for (size_t k = 0; k < s->communicators.count; k++) {
 		const struct ct_stuck_communicator *c = &s->communicators.list[k];
@@ -143,7 +173,8 @@ bool ct_stuck_find(const struct ct_stuck *s, unsigned int i, uint64_t now, uint6
 
 		if (!first || i--)
 			continue;
-		stuck_text(c, first, now - first->ts, buf, size);
+		stuck_names(s);
+		stuck_text(s, c, first, now - first->ts, buf, size);
 		return true;
 	}
 	return false;
@@ -159,7 +190,8 @@ bool ct_stuck_next(struct ct_stuck *s, uint64_t now, uint64_t limit, uint64_t *s
 			continue;
 		c->told = first->number;
 		*since = first->ts;
-		stuck_text(c, first, now - first->ts, buf, size);
+		stuck_names(s);
+		stuck_text(s, c, first, now - first->ts, buf, size);
 		return true;
 	}
 	return false;
@@ -170,4 +202,6 @@ void ct_stuck_free(struct ct_stuck *s)
 	for (size_t i = 0; i < s->communicators.count; i++)
 		free(s->communicators.list[i].ranks);
 	ct_keyed_free(&s->communicators);
+	ct_ranks_free(&s->names);
+	ct_registry_free(&s->reg);
 }

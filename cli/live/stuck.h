@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "base/keyed.h"
+#include "trace/about/ranks.h"
 #include "trace/record.h"
 
 struct ct_stuck_communicator;
@@ -16,6 +17,11 @@ struct ct_stuck_communicator;
 struct ct_stuck {
 	CT_KEYED(struct ct_stuck_communicator) communicators;
 	bool (*lives)(uint32_t pid);	/* of a process that has ended nothing waits; NULL: not asked */
+	const char *dir;		/* of the recording, which says what launchers call the processes; NULL: not asked */
+	/* Internal: what launchers call the processes, as read when so many were known. */
+	struct ct_registry reg;
+	struct ct_ranks names;
+	uint32_t known, read;
 };
 
 /* Takes note of a record; 0 or -ENOMEM. */
@@ -29,7 +35,7 @@ int ct_stuck_record(struct ct_stuck *s, const struct ct_record *r);
  *
  * Return: false: there is none.
  */
-bool ct_stuck_find(const struct ct_stuck *s, unsigned int i, uint64_t now, uint64_t limit, char *buf, size_t size);
+bool ct_stuck_find(struct ct_stuck *s, unsigned int i, uint64_t now, uint64_t limit, char *buf, size_t size);
 
 /* One that was not given before: each collective once.  *since: ns, when its first rank called it. */
 bool ct_stuck_next(struct ct_stuck *s, uint64_t now, uint64_t limit, uint64_t *since, char *buf, size_t size);

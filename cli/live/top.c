@@ -327,7 +327,7 @@ static int top_idle(void *arg)
 
 static void top_open(struct top *top, const char *dir, const struct ct_top_options *options, FILE *out)
 {
-	*top = (struct top){ .options = options, .out = out, .dir = dir, .terminal = !options->batch && isatty(fileno(out)), .sort = options->sort };
+	*top = (struct top){ .options = options, .out = out, .dir = dir, .stuck = { .dir = dir }, .terminal = !options->batch && isatty(fileno(out)), .sort = options->sort };
 	top->began = top->last = top->shown = ct_now_ns();
 	top_keys_begin(top);
 }

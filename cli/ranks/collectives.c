@@ -31,6 +31,7 @@ struct find_thread {
 struct find_kernel {
 	uint64_t launch;
 	uint64_t begin, end;
+	uint32_t name;			/* string id */
 	uint16_t gpu;
 	bool     joined;
 };
@@ -46,15 +47,14 @@ struct find_index {
 	uint32_t index;
 };
 
-struct find {
+struct ct_collectives_find {
 	struct ct_collectives *c;
 	const struct ct_trace *trace;
 	CT_KEYED(struct find_thread) threads;
 	CT_KEYED(struct find_kernel) kernels;
 	CT_KEYED(struct find_pair) pairs;
 	CT_KEYED(struct find_index) index;	/* of communicators by id */
-	uint8_t *names;				/* by string id: 1 it is libnccl's, 2 it is not */
-	uint64_t strangers;
+	CT_KEYED(struct ct_uncalled) launched;	/* kernels, outside of its calls */
 };
 
 bool ct_collectives_there(const struct ct_registry *reg)
@@ -68,10 +68,40 @@ bool ct_collectives_there(const struct ct_registry *reg)
 	return false;
 }
 
+/* Mangled, as the registry has it: _Z40ncclDevKernel_AllReduce_Sum_f32_RING_LL...; before 2.19 ncclKernel_... */
+const char *ct_collectives_kernel(const char *name, int *length)
+{
+	static const char *const begins[] = { "ncclDevKernel_", "ncclKernel_" };
+
+	for (unsigned int i = 0; i < 2; i++) {
+		const char *at = strstr(name, begins[i]);
+
+		if (!at)
+			continue;
+		at += strlen(begins[i]);
+		*length = strcspn(at, "_(");
+		/* What has no kernel of its own is run by the generic one. */
+		if (*length > 7 && !strncmp(at, "Generic", 7))
+			*length = 7;
+		return at;
+	}
+	return NULL;
+}
+
+bool ct_collectives_kernels(const struct ct_registry *reg)
+{
+	int length;
+
+	for (uint32_t id = 1; id < reg->strings_count; id++)
+		if (reg->strings[id] && ct_collectives_kernel(reg->strings[id], &length))
+			return true;
+	return false;
+}
+
 /* ------------------------------------------------------------ communicators --- */
 
 /* The index of a communicator, made if it is new; NONE: no memory. */
-static uint32_t find_communicator(struct find *f, uint64_t id)
+static uint32_t find_communicator(struct ct_collectives_find *f, uint64_t id)
 {
 	struct find_index *known = ct_keyed_get(&f->index, id);
 	struct ct_collectives *c = f->c;
@@ -88,7 +118,7 @@ static uint32_t find_communicator(struct find *f, uint64_t id)
 	return c->communicators_count++;
 }
 
-static int find_member(struct ct_comm *c, uint32_t pid, uint32_t rank)
+static int find_member(struct ct_comm *c, uint32_t pid, uint32_t rank, int32_t key)
 {
 	if (c->members_count && c->members[c->members_count - 1].rank == rank)
 		return 0;
@@ -101,11 +131,11 @@ static int find_member(struct ct_comm *c, uint32_t pid, uint32_t rank)
 		return 0;
 	if (!ct_room(c->members, c->members_count, c->members_capacity))
 		return -ENOMEM;
-	c->members[c->members_count++] = (struct ct_member){ pid, rank };
+	c->members[c->members_count++] = (struct ct_member){ .pid = pid, .rank = rank, .key = key };
 	return 0;
 }
 
-static int find_made(struct find *f, const struct ct_span *s)
+static int find_made(struct ct_collectives_find *f, const struct ct_span *s)
 {
 	uint64_t id = ct_record_known(s->record, CT_KNOWN_COMMUNICATOR);
 	uint64_t of = ct_record_known(s->record, CT_KNOWN_SPLIT_OF);
@@ -125,19 +155,19 @@ static int find_made(struct find *f, const struct ct_span *s)
 	c->color = of ? (int32_t)ct_record_known(s->record, CT_KNOWN_COLOR) : c->color;
 	/* All ranks are of this process, and the record is of the first. */
 	for (uint32_t i = 1; !strcmp(s->class->name, "ncclCommInitAll") && i < ranks && i < MEMBERS_MAX; i++)
-		if (find_member(c, s->pid, i))
+		if (find_member(c, s->pid, i, 0))
 			return -ENOMEM;
-	return find_member(c, s->pid, rank);
+	return find_member(c, s->pid, rank, of ? (int32_t)ct_record_known(s->record, CT_KNOWN_KEY) : 0);
 }
 
 /* --------------------------------------------------------------------- calls --- */
 
-static struct find_thread *find_thread(struct find *f, uint32_t tid)
+static struct find_thread *find_thread(struct ct_collectives_find *f, uint32_t tid)
 {
 	return ct_keyed_put(&f->threads, tid);
 }
 
-static uint32_t find_number_of_pair(struct find *f, const struct ct_part *p, bool receives)
+static uint32_t find_number_of_pair(struct ct_collectives_find *f, const struct ct_part *p, bool receives)
 {
 	struct find_pair *pair = ct_keyed_put_pair(&f->pairs, (uint64_t)p->communicator << 32 | p->rank,
 						   (uint64_t)(uint32_t)p->root << 1 | receives);
@@ -146,7 +176,7 @@ static uint32_t find_number_of_pair(struct find *f, const struct ct_part *p, boo
 }
 
 /* How manieth of the communicators and ranks of the group's calls in this stream its own is. */
-static uint32_t find_turn(const struct find *f, const uint32_t *parts, uint32_t of)
+static uint32_t find_turn(const struct ct_collectives_find *f, const uint32_t *parts, uint32_t of)
 {
 	const struct ct_part *p = &f->c->parts[parts[of]];
 	uint32_t turn = 0;
@@ -175,7 +205,7 @@ static uint32_t find_turn(const struct find *f, const uint32_t *parts, uint32_t 
  * A kernel that serves the call is the one in its stream; else there is only one.  Where one process is several ranks,
  * the stream may be the default one of each GPU: then there is a kernel for each rank, in the order of the calls.
  */
-static void find_join(struct find *f, struct find_thread *t, const uint32_t *parts, uint32_t count)
+static void find_join(struct ct_collectives_find *f, struct find_thread *t, const uint32_t *parts, uint32_t count)
 {
 	for (uint32_t i = 0; i < count && t->launches_count; i++) {
 		struct ct_part *p = &f->c->parts[parts[i]];
@@ -191,7 +221,7 @@ static void find_join(struct find *f, struct find_thread *t, const uint32_t *par
 	t->launches_count = 0;
 }
 
-static int find_part(struct find *f, const struct ct_span *s)
+static int find_part(struct ct_collectives_find *f, const struct ct_span *s)
 {
 	struct find_thread *t = find_thread(f, s->tid);
 	const struct ct_record *r = s->record;
@@ -209,6 +239,9 @@ static int find_part(struct find *f, const struct ct_span *s)
 
 	if (!t)
 		return -ENOMEM;
+	/* One that libnccl makes inside another, as ncclBcast() does, is no operation of its own. */
+	if (s->flags & CT_SPAN_NESTED)
+		return 0;
 	if ((s->flags & CT_SPAN_FAILED) || !id) {
 		t->launches_count = t->groups ? t->launches_count : 0;
 		return 0;
@@ -223,7 +256,7 @@ static int find_part(struct find *f, const struct ct_span *s)
 	if (ranks > c->communicators[p.communicator].ranks)
 		c->communicators[p.communicator].ranks = ranks;
 	c->communicators[p.communicator].calls++;
-	if (ranks && find_member(&c->communicators[p.communicator], s->pid, p.rank))
+	if (find_member(&c->communicators[p.communicator], s->pid, p.rank, 0))
 		return -ENOMEM;
 	if (ct_class_is(s->class, CT_IS_SEND | CT_IS_RECEIVE))
 		p.number = find_number_of_pair(f, &p, ct_class_is(s->class, CT_IS_RECEIVE));
@@ -241,11 +274,11 @@ static int find_part(struct find *f, const struct ct_span *s)
 	return 0;
 }
 
-static int find_group(struct find *f, const struct ct_span *s)
+static int find_group(struct ct_collectives_find *f, const struct ct_span *s)
 {
 	struct find_thread *t;
 
-	if (!ct_class_is(s->class, CT_IS_GROUP_BEGIN | CT_IS_GROUP_END))
+	if ((s->flags & CT_SPAN_NESTED) || !ct_class_is(s->class, CT_IS_GROUP_BEGIN | CT_IS_GROUP_END))
 		return 0;
 	t = find_thread(f, s->tid);
 	if (!t)
@@ -262,27 +295,46 @@ static int find_group(struct find *f, const struct ct_span *s)
 	return 0;
 }
 
-static bool find_is_ours(struct find *f, const struct ct_record *r)
+static bool collectives_kernel_is(const struct ct_collectives *c, const struct ct_registry *reg, const struct ct_record *r)
 {
 	uint32_t id = ct_record_known(r, CT_KNOWN_KERNEL);
 	const char *name;
+	int length;
 
-	if (id >= f->trace->reg.strings_count)
+	if (id >= c->kernels_count)
 		return false;
-	if (!f->names[id]) {
-		name = ct_registry_string(&f->trace->reg, id);
-		/* Mangled, as the registry has it: _Z40ncclDevKernel_AllReduce_Sum_f32_RING_LL... */
-		f->names[id] = name && (strstr(name, "ncclDevKernel") || strstr(name, "ncclKernel")) ? 1 : 2;
+	if (!c->kernels[id]) {
+		name = ct_registry_string(reg, id);
+		c->kernels[id] = name && ct_collectives_kernel(name, &length) ? 1 : 2;
 	}
-	return f->names[id] == 1;
+	return c->kernels[id] == 1;
 }
 
-static int find_launched(struct find *f, const struct ct_span *s)
+static bool find_is_ours(const struct ct_collectives_find *f, const struct ct_record *r)
 {
+	return collectives_kernel_is(f->c, &f->trace->reg, r);
+}
+
+/* Another kernel with that name, which lasted for @ns. */
+static int find_uncalled(struct ct_uncalled *u, uint32_t name, uint64_t ns)
+{
+	if (!u)
+		return -ENOMEM;
+	u->kernel = name;
+	u->count++;
+	u->ns += ns;
+	return 0;
+}
+
+static int find_launched(struct ct_collectives_find *f, const struct ct_span *s)
+{
+	uint32_t name = ct_record_known(s->record, CT_KNOWN_KERNEL);
 	struct find_thread *t;
 
-	if (!s->track->nested[CT_CAT_COLLECTIVE] || !find_is_ours(f, s->record))
+	if (!find_is_ours(f, s->record))
 		return 0;
+	if (!s->track->nested[CT_CAT_COLLECTIVE])
+		return find_uncalled(ct_keyed_put(&f->launched, name), name, 0);
 	t = find_thread(f, s->tid);
 	if (!t || !ct_room(t->launches, t->launches_count, t->launches_capacity))
 		return -ENOMEM;
@@ -292,31 +344,29 @@ static int find_launched(struct find *f, const struct ct_span *s)
 	return 0;
 }
 
-static int find_ran(struct find *f, const struct ct_span *s)
+static int find_ran(struct ct_collectives_find *f, const struct ct_span *s)
 {
+	uint32_t name = ct_record_known(s->record, CT_KNOWN_KERNEL);
 	struct find_kernel *k;
 
 	if (!find_is_ours(f, s->record))
 		return 0;
 	f->c->measured = true;
 	if (!s->cause || ct_class_is(s->cause->class, CT_IS_GRAPH_LAUNCH)) {
-		f->strangers++;
-		return 0;
+		return find_uncalled(ct_keyed_put(&f->c->uncalled, name), name, s->duration);
 	}
 	k = ct_keyed_put(&f->kernels, s->cause->op_id);
 	if (!k)
 		return -ENOMEM;
 	k->begin = s->begin;
 	k->end = s->end;
+	k->name = name;
 	k->gpu = ct_record_known(s->record, CT_KNOWN_GPU);
 	return 0;
 }
 
-static int find_span(void *arg, const struct ct_span *s, unsigned int orders)
+int ct_collectives_span(struct ct_collectives_find *f, const struct ct_span *s)
 {
-	struct find *f = arg;
-
-	(void)orders;
 	if (!s->record || !s->record->fields || (s->flags & CT_SPAN_UNFINISHED))
 		return 0;
 	if (ct_class_is(s->class, CT_IS_COLLECTIVE))
@@ -328,10 +378,21 @@ static int find_span(void *arg, const struct ct_span *s, unsigned int orders)
 	return ct_class_is(s->class, CT_IS_GPU_KERNEL) ? find_ran(f, s) : find_launched(f, s);
 }
 
+static int find_span(void *arg, const struct ct_span *s, unsigned int orders)
+{
+	(void)orders;
+	return ct_collectives_span(arg, s);
+}
+
+bool ct_collectives_want(const struct ct_class *class)
+{
+	return ct_class_is(class, CT_IS_NCCL | CT_IS_KERNEL_LAUNCH | CT_IS_GPU_KERNEL);
+}
+
 static unsigned int find_wants(void *arg, const struct ct_class *class)
 {
 	(void)arg;
-	return ct_class_is(class, CT_IS_NCCL | CT_IS_KERNEL_LAUNCH | CT_IS_GPU_KERNEL) ? CT_WANTS_SPANS : 0;
+	return ct_collectives_want(class) ? CT_WANTS_SPANS : 0;
 }
 
 /* ---------------------------------------------------------------- operations --- */
@@ -382,7 +443,7 @@ static int members_compare(const void *a, const void *b)
 	return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-static bool operation_same_call(const struct ct_part *x, const struct ct_part *y)
+bool ct_part_same_call(const struct ct_part *x, const struct ct_part *y)
 {
 	if (parts_pair(x))
 		return x->size == y->size;
@@ -401,6 +462,37 @@ uint64_t ct_collectives_unsure(const struct ct_collectives *c, uint32_t pid, uin
 	return ct_sum(a->clock.uncertainty, b->clock.uncertainty);
 }
 
+bool ct_operation_called(const struct ct_collectives *c, const struct ct_operation *o, uint32_t rank)
+{
+	uint32_t low = 0, high = o->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (c->parts[o->first + middle].rank < rank)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < o->count && c->parts[o->first + low].rank == rank;
+}
+
+/* Is a rank that did not call it in the trace?  What others do is not known: they may be those of another node. */
+static bool operation_hangs(const struct ct_collectives *c, const struct ct_operation *o)
+{
+	const struct ct_comm *of = &c->communicators[o->communicator];
+
+	/* Who is who in one that was split off may not be known. */
+	if (!of->ranks)
+		return false;
+	if (o->pair)
+		return ct_collectives_member(c, o->communicator, c->parts[o->first].root);
+	for (uint32_t i = 0; i < of->members_count; i++)
+		if (!ct_operation_called(c, o, of->members[i].rank))
+			return true;
+	return false;
+}
+
 static void operation_judge(struct ct_collectives *c, struct ct_operation *o)
 {
 	const struct ct_comm *of = &c->communicators[o->communicator];
@@ -409,7 +501,7 @@ static void operation_judge(struct ct_collectives *c, struct ct_operation *o)
 
 	o->pair = parts_pair(p);
 	o->weight = p->weight ? p->weight : 1;
-	o->expected = !o->pair ? of->ranks ? of->ranks : of->members_count : p->rank == (uint32_t)p->root ? 1 : 2;
+	o->expected = !o->pair || !of->ranks ? of->ranks : p->rank == (uint32_t)p->root ? 1 : 2;
 	o->measured = true;
 	o->last = o->first;
 	o->arrived = UINT64_MAX;
@@ -419,7 +511,7 @@ static void operation_judge(struct ct_collectives *c, struct ct_operation *o)
 
 		ranks += !i || part->rank != part[-1].rank;
 		o->measured &= part->gpu_end != 0;
-		o->mismatched |= !operation_same_call(p, part);
+		o->mismatched |= !ct_part_same_call(p, part);
 		if (ct_part_arrived(part) > ct_part_arrived(&c->parts[o->last]))
 			o->last = o->first + i;
 		o->arrived = ct_part_arrived(part) < o->arrived ? ct_part_arrived(part) : o->arrived;
@@ -430,9 +522,9 @@ static void operation_judge(struct ct_collectives *c, struct ct_operation *o)
 
 		o->unsure = unsure > o->unsure ? unsure : o->unsure;
 	}
-	o->complete = ranks >= o->expected;
+	o->complete = o->expected && ranks >= o->expected;
 	o->measured &= o->complete;
-	c->incomplete += !o->complete;
+	o->hangs = !o->complete && operation_hangs(c, o);
 	c->mismatched += o->mismatched;
 }
 
@@ -442,7 +534,7 @@ static int operations_make(struct ct_collectives *c)
 
 	free(c->operations);
 	c->operations_count = 0;
-	c->incomplete = c->mismatched = 0;
+	c->mismatched = 0;
 	if (c->parts_count)
 		qsort(c->parts, c->parts_count, sizeof(*c->parts), parts_compare);
 	for (size_t i = 0; i < c->parts_count; i++)
@@ -640,6 +732,45 @@ static uint32_t several_which(const struct severals *s, const struct ct_collecti
 	return u && !u->unknown ? u->of : p->rank;
 }
 
+static int own_ranks_find(struct ct_collectives *c)
+{
+	ct_keyed_free(&c->own);
+	for (uint32_t i = 0; i < c->communicators_count; i++) {
+		const struct ct_comm *comm = &c->communicators[i];
+		/* Its ranks are numbered as its parent's. */
+		uint32_t size = comm->split_of ? 1 : comm->members_count + 1;
+
+		for (uint32_t k = 0; k < comm->members_count; k++) {
+			struct ct_own_rank *own = ct_keyed_put(&c->own, comm->members[k].pid);
+
+			if (!own)
+				return -ENOMEM;
+			own->several |= k && comm->members[k - 1].pid == comm->members[k].pid;
+			if (size <= own->size)
+				continue;
+			own->rank = comm->members[k].rank;
+			own->size = size;
+		}
+	}
+	return 0;
+}
+
+uint32_t ct_collectives_member(const struct ct_collectives *c, uint32_t communicator, uint32_t rank)
+{
+	const struct ct_comm *comm = &c->communicators[communicator];
+	uint32_t low = 0, high = comm->members_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (comm->members[middle].rank < rank)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < comm->members_count && comm->members[low].rank == rank ? comm->members[low].pid : 0;
+}
+
 /* Of which rank of its process each call is. */
 static int severals_find(struct ct_collectives *c)
 {
@@ -670,20 +801,113 @@ static int severals_find(struct ct_collectives *c)
 	return rc;
 }
 
-int ct_collectives_make(struct ct_collectives *c)
-{
-	int rc;
+/* ------------------------------------------------------------- splits --- */
 
+static int splits_by_key(const void *a, const void *b)
+{
+	const struct ct_member *x = a, *y = b;
+
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+/* Have all ranks of the one that it was split off of been recorded?  Then so have all that made it. */
+static bool splits_complete(const struct ct_collectives *c, const struct ct_comm *comm)
+{
+	bool others = false;
+
+	for (uint32_t i = 0; comm->split_of && i < c->communicators_count; i++)
+		if (c->communicators[i].id == comm->split_of)
+			return c->communicators[i].ranks && c->communicators[i].members_count == c->communicators[i].ranks;
+	/* Where the trace lacks its beginning, nothing says of which it was: then all that are known must be there. */
+	for (uint32_t i = 0; i < c->communicators_count; i++) {
+		if (c->communicators[i].members_count < c->communicators[i].ranks)
+			return false;
+		others |= c->communicators[i].ranks > 0;
+	}
+	return others;
+}
+
+/*
+ * The library knows of a communicator that was split off only which rank of the other one it is; peers and roots are by
+ * the numbers in the new one.  Those are known where all its ranks were recorded.  @renamed: from the old number, + 1.
+ */
+static bool splits_number(const struct ct_collectives *c, struct ct_comm *comm, uint32_t *renamed)
+{
+	if (comm->ranks || !comm->members_count || comm->members_count == MEMBERS_MAX || !splits_complete(c, comm))
+		return false;
+	qsort(comm->members, comm->members_count, sizeof(*comm->members), splits_by_key);
+	for (uint32_t i = 0; i < comm->members_count; i++) {
+		if (comm->members[i].rank >= MEMBERS_MAX)
+			return false;
+		renamed[comm->members[i].rank] = i + 1;
+	}
+	return true;
+}
+
+static int splits_find(struct ct_collectives *c)
+{
+	uint32_t **renamed = calloc(c->communicators_count + 1ul, sizeof(*renamed));
+	int rc = renamed ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < c->communicators_count && !rc; i++) {
+		struct ct_comm *comm = &c->communicators[i];
+
+		if (comm->ranks)
+			continue;
+		renamed[i] = calloc(MEMBERS_MAX, sizeof(**renamed));
+		rc = renamed[i] ? 0 : -ENOMEM;
+		if (rc || !splits_number(c, comm, renamed[i])) {
+			free(renamed[i]);
+			renamed[i] = NULL;
+			continue;
+		}
+		comm->ranks = comm->members_count;
+		comm->numbered = true;
+		for (uint32_t k = 0; k < comm->members_count; k++) {
+			comm->members[k].parent = comm->members[k].rank;
+			comm->members[k].rank = k;
+		}
+	}
+	for (size_t i = 0; i < c->parts_count && !rc; i++) {
+		const uint32_t *of = renamed[c->parts[i].communicator];
+
+		if (of && c->parts[i].rank < MEMBERS_MAX && of[c->parts[i].rank])
+			c->parts[i].rank = of[c->parts[i].rank] - 1;
+	}
+	for (uint32_t i = 0; renamed && i < c->communicators_count; i++)
+		free(renamed[i]);
+	free(renamed);
+	return rc;
+}
+
+static void members_sort(struct ct_collectives *c)
+{
 	for (uint32_t i = 0; i < c->communicators_count; i++)
 		if (c->communicators[i].members_count)
 			qsort(c->communicators[i].members, c->communicators[i].members_count,
 			      sizeof(struct ct_member), members_compare);
-	rc = operations_make(c);
-	rc = rc ? rc : severals_find(c);
+}
+
+int ct_collectives_make(struct ct_collectives *c)
+{
+	int rc = 0;
+
+	members_sort(c);
+	/* The second time only the clocks have changed. */
+	if (!c->numbered) {
+		rc = own_ranks_find(c);
+		rc = rc ? rc : severals_find(c);
+		rc = rc ? rc : splits_find(c);
+		members_sort(c);
+	}
+	c->numbered = !rc;
+	rc = rc ? rc : operations_make(c);
 	return rc ? rc : kernels_divide(c);
 }
 
-uint64_t ct_collectives_until(const struct ct_collectives *c, uint64_t launch)
+static uint64_t collectives_until(const struct ct_collectives *c, uint64_t launch)
 {
 	size_t low = 0, high = c ? c->by_launch_count : 0;
 
@@ -699,9 +923,22 @@ uint64_t ct_collectives_until(const struct ct_collectives *c, uint64_t launch)
 	       c->parts[c->by_launch[low]].until : 0;
 }
 
-static void kernels_join(struct find *f)
+uint64_t ct_collectives_until(const struct ct_collectives *c, const struct ct_registry *reg, const struct ct_trace_event *e)
+{
+	const struct ct_cause *cause = e->point ? e->point->cause : NULL;
+
+	if (!cause)
+		return 0;
+	if (!c->to_end)
+		return collectives_until(c, cause->op_id);
+	return ct_class_is(e->class, CT_IS_GPU_KERNEL) && !ct_class_is(cause->class, CT_IS_GRAPH_LAUNCH) &&
+	       collectives_kernel_is(c, reg, e->record) ? e->record->end : 0;
+}
+
+static int kernels_join(struct ct_collectives_find *f)
 {
 	struct ct_collectives *c = f->c;
+	int rc = 0;
 
 	for (size_t i = 0; i < c->parts_count; i++) {
 		struct ct_part *p = &c->parts[i];
@@ -714,9 +951,21 @@ static void kernels_join(struct find *f)
 		p->gpu_end = k->end;
 		p->gpu = k->gpu;
 	}
-	c->unjoined = f->strangers;
-	for (size_t i = 0; i < f->kernels.count; i++)
-		c->unjoined += !f->kernels.list[i].joined;
+	for (size_t i = 0; i < f->kernels.count && !rc; i++) {
+		const struct find_kernel *k = &f->kernels.list[i];
+
+		if (!k->joined)
+			rc = find_uncalled(ct_keyed_put(&c->uncalled, k->name), k->name, k->end - k->begin);
+	}
+	/* Without the GPU's records the launches are all that is known. */
+	for (size_t i = 0; i < f->launched.count && !c->measured && !rc; i++) {
+		struct ct_uncalled *u = ct_keyed_put(&c->uncalled, f->launched.list[i].kernel);
+
+		if (u)
+			*u = f->launched.list[i];
+		rc = u ? 0 : -ENOMEM;
+	}
+	return rc;
 }
 
 /* -------------------------------------------------------------------- sizes --- */
@@ -751,37 +1000,59 @@ double ct_operation_bus(const struct ct_collectives *c, const struct ct_operatio
 
 /* ----------------------------------------------------------------------- all --- */
 
+struct ct_collectives_find *ct_collectives_begin(struct ct_collectives *c, const struct ct_trace *t)
+{
+	struct ct_collectives_find *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	f->c = c;
+	f->trace = t;
+	c->sources = t->sources;
+	c->tasks = t->sources ? CT_SOURCE_TASKS : 0;
+	c->kernels = calloc(t->reg.strings_count + 1ul, 1);
+	c->kernels_count = c->kernels ? t->reg.strings_count : 0;
+	return f;
+}
+
+int ct_collectives_end(struct ct_collectives_find *f, int rc)
+{
+	struct ct_collectives *c = f->c;
+
+	rc = rc || c->kernels ? rc : -ENOMEM;
+	rc = rc ? rc : kernels_join(f);
+	rc = rc ? rc : ct_collectives_make(c);
+	for (size_t i = 0; i < f->threads.count; i++) {
+		free(f->threads.list[i].parts);
+		free(f->threads.list[i].launches);
+	}
+	ct_keyed_free(&f->threads);
+	ct_keyed_free(&f->kernels);
+	ct_keyed_free(&f->pairs);
+	ct_keyed_free(&f->index);
+	ct_keyed_free(&f->launched);
+	free(f);
+	return rc;
+}
+
 int ct_collectives_find(struct ct_collectives *c, const struct ct_trace *t)
 {
 	/* Of a part of the trace it would look as if ranks had not come. */
 	struct ct_trace whole = *t;
-	struct find f = { .c = c, .trace = t };
 	struct ct_spans spans = {
-		.trace = &whole, .span = find_span, .wants = find_wants, .arg = &f,
+		.trace = &whole, .span = find_span, .wants = find_wants,
 		.orders = CT_SPANS_BY_END,
 	};
-	int rc = -ENOMEM;
+	int rc;
 
-	*c = (struct ct_collectives){ .sources = t->sources, .tasks = t->sources ? CT_SOURCE_TASKS : 0 };
+	*c = (struct ct_collectives){ 0 };
 	whole.filter = NULL;
-	f.names = calloc(t->reg.strings_count + 1ul, 1);
-	if (f.names)
-		rc = ct_spans_run(&spans);
+	spans.arg = ct_collectives_begin(c, t);
+	if (!spans.arg)
+		return -ENOMEM;
+	rc = ct_spans_run(&spans);
 	ct_spans_free(&spans);
-	if (!rc) {
-		kernels_join(&f);
-		rc = ct_collectives_make(c);
-	}
-	for (size_t i = 0; i < f.threads.count; i++) {
-		free(f.threads.list[i].parts);
-		free(f.threads.list[i].launches);
-	}
-	ct_keyed_free(&f.threads);
-	ct_keyed_free(&f.kernels);
-	ct_keyed_free(&f.pairs);
-	ct_keyed_free(&f.index);
-	free(f.names);
-	return rc;
+	return ct_collectives_end(spans.arg, rc);
 }
 
 void ct_collectives_free(struct ct_collectives *c)
@@ -792,5 +1063,8 @@ void ct_collectives_free(struct ct_collectives *c)
 	free(c->operations);
 	free(c->parts);
 	free(c->by_launch);
+	free(c->kernels);
+	ct_keyed_free(&c->uncalled);
+	ct_keyed_free(&c->own);
 	*c = (struct ct_collectives){ 0 };
 }

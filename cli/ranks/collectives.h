@@ -28,7 +28,8 @@
 struct ct_part {
 	uint32_t communicator;		/* index into the communicators */
 	uint32_t operation;		/* index into the operations */
-	uint32_t pid, tid, rank;
+	uint32_t pid, tid;
+	uint32_t rank;			/* in its communicator, which need not be that in the job */
 	uint32_t number;		/* in its communicator, from 1; of a send or receive between its two ranks */
 	uint32_t stack;			/* from where it was called; 0: not known */
 	int32_t  root;			/* or the peer; -1: none */
@@ -61,11 +62,12 @@ struct ct_operation {
 	uint32_t communicator;
 	uint32_t number;
 	uint32_t first, count;		/* its parts; those of a rank that called twice count once */
-	uint32_t expected;		/* ranks that must come; 0: not known */
+	uint32_t expected;		/* ranks that must come; 0: not known, and neither is whether it is complete */
 	uint32_t last;			/* index of the part that came last, valid if .complete */
 	uint32_t weight;		/* operations that it stands for: 1, more in a summary that has not all */
 	bool     pair;			/* a send and its receive */
 	bool     complete;		/* all ranks called it */
+	bool     hangs;			/* it is not complete, and a rank that was recorded did not call it */
 	bool     measured;		/* the kernels of all of them are known */
 	bool     mismatched;		/* ranks called something else, or with other sizes */
 	uint64_t arrived, gone;		/* ns: when the first came, and the last left, of those known */
@@ -74,6 +76,15 @@ struct ct_operation {
 
 struct ct_member {
 	uint32_t pid, rank;
+	int32_t  key;			/* of the split that made it: ranks are in its order */
+	uint32_t parent;		/* its rank in the one that it was split off of, valid with .numbered */
+};
+
+/* Which rank a process is, where no launcher says it: that in the largest communicator that was not split off. */
+struct ct_own_rank {
+	uint64_t pid;
+	uint32_t rank, size;
+	bool     several;		/* it is several ranks of a communicator */
 };
 
 struct ct_comm {
@@ -84,6 +95,13 @@ struct ct_comm {
 	uint64_t split_of;		/* id of the one that it was split off; 0: none */
 	int32_t  color;
 	uint32_t calls;			/* parts of it */
+	bool     numbered;		/* it was split off, and its ranks were found by keys; until then they are its parent's */
+};
+
+/* Kernels of libnccl with one name that no recorded call launched: those of graphs, and of a libnccl that is not seen. */
+struct ct_uncalled {
+	uint64_t kernel;		/* string id of its name */
+	uint64_t count, ns;		/* ns 0: the GPU's work was not recorded, and they are launches */
 };
 
 struct ct_collectives {
@@ -95,11 +113,19 @@ struct ct_collectives {
 	size_t operations_count;
 	struct ct_comm *communicators;	/* in the order in which they appear */
 	uint32_t communicators_count, communicators_capacity;
-	uint64_t unjoined;		/* kernels of libnccl that no call launched: those of graphs */
-	uint64_t incomplete;		/* operations that not all ranks called */
+	CT_KEYED(struct ct_uncalled) uncalled;
+	CT_KEYED(struct ct_own_rank) own;
 	uint64_t mismatched;
 	bool     measured;		/* kernels of some are known */
 	bool     left_out;		/* there are more than CT_PARTS_MAX */
+	bool     numbered;		/* internal: ranks are final */
+	/*
+	 * Every kernel of libnccl counts as waiting to its end: who waits for whom is not asked, as in a summary.  Then they
+	 * can be found in the same pass that needs to know it.
+	 */
+	bool     to_end;
+	uint8_t *kernels;		/* internal, by string id: 1 it names a kernel of libnccl, 2 it does not */
+	uint32_t kernels_count;
 	/* Internal: where the parts of a launch are. */
 	uint32_t *by_launch;
 	size_t by_launch_count;
@@ -110,6 +136,12 @@ struct ct_collectives {
 /* Has the trace calls of libnccl, by the classes of its registry? */
 bool ct_collectives_there(const struct ct_registry *reg);
 
+/* Or kernels of libnccl, by the names of its registry? */
+bool ct_collectives_kernels(const struct ct_registry *reg);
+
+/* "AllReduce": what a kernel of libnccl does, by its name, of so many characters; NULL: it is none of libnccl's. */
+const char *ct_collectives_kernel(const char *name, int *length);
+
 /**
  * ct_collectives_find() - those of a trace
  *
@@ -118,6 +150,15 @@ bool ct_collectives_there(const struct ct_registry *reg);
  * Return: 0 or -ENOMEM.
  */
 int ct_collectives_find(struct ct_collectives *c, const struct ct_trace *t);
+
+/*
+ * The same as a part of somebody else's pass, without a filter: begin, each span by its end, and end, which frees it
+ * (@rc: an error until then) and returns 0 or an error.  NULL: no memory.
+ */
+struct ct_collectives_find *ct_collectives_begin(struct ct_collectives *c, const struct ct_trace *t);
+bool ct_collectives_want(const struct ct_class *class);
+int ct_collectives_span(struct ct_collectives_find *f, const struct ct_span *s);
+int ct_collectives_end(struct ct_collectives_find *f, int rc);
 
 /**
  * ct_collectives_make() - operations of parts that are there
@@ -128,11 +169,14 @@ int ct_collectives_find(struct ct_collectives *c, const struct ct_trace *t);
 int ct_collectives_make(struct ct_collectives *c);
 void ct_collectives_free(struct ct_collectives *c);
 
-/* When this kernel's waiting ends, of the launch with this op id; 0: it is none that waits, or it is not known. */
-uint64_t ct_collectives_until(const struct ct_collectives *c, uint64_t launch);
+/* When the waiting ends of this work of the GPU; 0: it is none that waits, or it is not known. */
+uint64_t ct_collectives_until(const struct ct_collectives *c, const struct ct_registry *reg, const struct ct_trace_event *e);
 
 /* ns: how exactly times of two processes can be compared; UINT64_MAX: not at all. */
 uint64_t ct_collectives_unsure(const struct ct_collectives *c, uint32_t pid, uint32_t other);
+
+/* The process that is a rank of a communicator; 0: it was not recorded. */
+uint32_t ct_collectives_member(const struct ct_collectives *c, uint32_t communicator, uint32_t rank);
 
 /* When a rank came to an operation: its kernel's begin, else its call. */
 static inline uint64_t ct_part_arrived(const struct ct_part *p)
@@ -151,6 +195,12 @@ static inline const char *ct_part_name(const struct ct_part *p)
 {
 	return p->class->name + 4;
 }
+
+/* Do two ranks call the same, as far as they must? */
+bool ct_part_same_call(const struct ct_part *x, const struct ct_part *y);
+
+/* Did this rank of its communicator call it? */
+bool ct_operation_called(const struct ct_collectives *c, const struct ct_operation *o, uint32_t rank);
 
 /* Bytes of the whole operation, as nccl-tests count them. */
 uint64_t ct_operation_size(const struct ct_collectives *c, const struct ct_operation *o);

@@ -281,10 +281,13 @@ static bool rank_summary_row(struct summary *s, const char *at)
 	struct summary_key *known;
 	struct ct_comm *comm;
 	uint32_t communicator;
+	int32_t key = 0;
 
 	if (!summary_u32(&at, PROCESSES_MAX, &r.process) || r.process >= s->all->processes_count - s->first_process ||
 	    !summary_u32(&at, ROWS_MAX, &communicator) || communicator >= s->communicators_count ||
 	    !summary_u32(&at, INT32_MAX, &r.rank) || s->rows_count == ROWS_MAX || !ct_room(s->rows, s->rows_count, s->rows_room))
+		return false;
+	if (*at && !summary_s32(&at, &key))
 		return false;
 	r.communicator = s->communicators[communicator];
 	comm = &c->communicators[r.communicator];
@@ -294,7 +297,7 @@ static bool rank_summary_row(struct summary *s, const char *at)
 		    !ct_room(comm->members, comm->members_count, comm->members_capacity))
 			return false;
 		comm->members[comm->members_count++] = (struct ct_member){
-			s->all->processes[s->first_process + r.process].pid, r.rank,
+			.pid = s->all->processes[s->first_process + r.process].pid, .rank = r.rank, .key = key,
 		};
 	}
 	s->rows[s->rows_count++] = r;

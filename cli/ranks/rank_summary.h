@@ -18,7 +18,7 @@
  *	step BEGIN DURATION		of the last process
  *	doing BEGIN END FUNCTION	of the last process: its last call; END 0: it has not returned
  *	communicator ID RANKS SPLIT_OF COLOR
- *	row PROCESS COMMUNICATOR RANK	calls that are numbered together; indices from 0, in the order of lines
+ *	row PROCESS COMMUNICATOR RANK [KEY]	calls that are numbered together; indices from 0, in the order of lines; key: of a split
  *	shape ROW FUNCTION COUNT SIZE DATATYPE REDUCTION ROOT	calls that are alike
  *	next ROW NUMBER			the number of the row's next call, where it is not one more
  *	call SHAPE SINCE DURATION [SINCE DURATION [SHARE]]	since the last call's begin; of its kernel, since the call's

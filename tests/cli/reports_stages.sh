@@ -957,7 +957,7 @@ t_reports_summary_job()
 		ok $? "explain says the same"
 		is "$(sed -n '/^verdict/,/^$/p' "$d/text" | tail -n 2 | head -n 1 | grep -c '\.$')$(awk 'length > 80' "$d/text")" 1 "its verdict is whole"
 	done <<'END'
-hang AllReduce 44 of communicator 4576 \(16.00 MiB\) was never complete: rank 1 did not call it\. Rank 0 is in cuStreamSynchronize for 52.536 s
+hang AllReduce 44 of communicator 4576 \(16.00 MiB\) was never complete: rank 1 did not call it\. Rank 1 called .* last, 52.5[0-9]* s before the trace's end, its last ioctl is NV_ESC_RM_CONTROL NV2080_CTRL_CMD_[A-Z_]*, 41.303 s before the end; rank 0 is in cuStreamSynchronize for 52.536 s
 sleep Rank 1 makes 1 other rank wait for 32.3[0-9] ms in each iteration \(86.4 %\)
 bandwidth No rank makes another wait for more than 5 % of its steady state\.
 END

@@ -8,7 +8,7 @@ jobs=$work/jobs		# other tests have files of the same names
 mkdir -p "$jobs"
 job_libraries=$PWD/build/tests/sim:$PWD/build/tests/sim/cupti:$PWD/build/tests/sim/nccl
 
-# ranks NAME RANKS ITERATIONS "OPTIONS OF RECORD" [PROBLEM...]: recorded as $jobs/NAME
+# ranks NAME RANKS ITERATIONS "OPTIONS OF RECORD" [PROBLEM...]: recorded as $jobs/NAME; by another program: $as
 ranks()
 {
 	local name=$1 count=$2 iterations=$3 options=$4
@@ -30,7 +30,7 @@ ranks()
 				fi
 				kill -9 "${pids[@]}"
 			fi
-			wait' ranks "$job" "$count" "$jobs/$name.id" "$iterations" "$@" >"$jobs/$name.out" 2>"$jobs/$name.err"
+			wait' ranks "${as:-$job}" "$count" "$jobs/$name.id" "$iterations" "$@" >"$jobs/$name.out" 2>"$jobs/$name.err"
 }
 # of NAME COLUMN REPORT [CONDITION IN AWK]: the sum of a column of a report, by its name
 of()
@@ -137,21 +137,21 @@ t_ranks_hang()
 	RANK=0 WORLD_SIZE=2 LD_LIBRARY_PATH=$job_libraries "$cudatrace" record -q -f --no-module -o "$jobs/alone" -- "$job" "$jobs/alone.id" 40 >"$jobs/alone.out" 2>"$jobs/alone.err"
 	wait $other
 	is "$?$("$cudatrace" explain "$jobs/alone" 2>/dev/null | grep -c 'never complete')" 00 "one rank of two is recorded: nothing is called incomplete" || cat "$jobs/alone.err"
-	"$cudatrace" report ranks "$jobs/alone" 2>/dev/null | tr -s ' \n' ' ' | grep -q 'Of the 2 ranks of communicator [0-9a-f]* 1 are in the trace: what the others do is not known'
+	"$cudatrace" report ranks "$jobs/alone" 2>/dev/null | tr -s ' \n' ' ' | grep -q 'Of the 2 ranks of communicator [0-9a-f]* 1 is in the trace. What the others do is not known'
 	ok $? "... the report says that the other is missing"
 	local line
 	ranks hang 3 6 --gpu hang=1
 	line=$(job_said hang)
-	[[ $line == *"AllReduce 6 of communicator "*" was never complete: rank 1 did not call it. Rank 0 is in cuStreamSynchronize for "*"; rank 1 called cuLaunchKernel last, "* ]]
+	[[ $line == *"AllReduce 6 of communicator "*" was never complete: rank 1 did not call it. Rank 1 called cuLaunchKernel last, "*"; rank 0 is in cuStreamSynchronize for "* ]]
 	ok $? "who did not come, and what each does" || echo "# $line"
 	is "$(of hang 'Not Complete' collectives_sum)" 1 "one is not complete"
 	ranks size 3 6 --gpu size=2
 	line=$(job_said size)
-	[[ $line == *"The ranks do not agree on AllReduce 6 of communicator "*"rank 1 calls AllReduce of 262,144 float32, sum; rank 2 calls AllReduce of 131,072 float32, sum."* ]]
+	[[ $line == *"The ranks do not agree on AllReduce 6 of communicator "*"ranks 0-1 call AllReduce of 262,144 float32, sum; rank 2 calls AllReduce of 131,072 float32, sum."* ]]
 	ok $? "sizes that differ" || echo "# $line"
 	ranks other 2 6 --gpu other=1
 	line=$(job_said other)
-	[[ $line == *"rank 0 calls AllReduce of 262,144 float32, sum; rank 1 calls Broadcast of 262,144 float32, root or peer 0."* ]]
+	[[ $line == *"rank 0 calls AllReduce of 262,144 float32, sum; rank 1 calls Broadcast of 262,144 float32, root 0."* ]]
 	ok $? "operations that differ" || echo "# $line"
 }
 
@@ -195,10 +195,10 @@ t_ranks_one()
 		kill -9 "$(sed -n 's/^hangs //p' "$jobs/one-hang.out")"
 		wait
 		line=$(job_said one-hang)
-		[[ $line == *"Rank 0 is in cuStreamSynchronize for "* ]] && break
+		[[ $line == *"rank 0 is in cuStreamSynchronize for "* ]] && break
 		echo "# try $try: $line"
 	done
-	[[ $line == *"AllReduce 6 of communicator "*" was never complete: rank 1 did not call it. Rank 0 is in cuStreamSynchronize for "*"; rank 1 called "*" last, "* ]]
+	[[ $line == *"AllReduce 6 of communicator "*" was never complete: rank 1 did not call it. Rank 1 called "*" last, "*"; rank 0 is in cuStreamSynchronize for "* ]]
 	ok $? "a hang: which rank of the process did not come, and what it did" || echo "# $line"
 	# Who makes communicators and never uses them exchanges data otherwise, as XLA does.
 	ranks_one unused --gpu threads 3 12 unused=0
@@ -227,6 +227,119 @@ t_ranks_many()
 		'0 "ranks_left_out":0 64' "their page has all of them"
 	[ "$(stat -c %s "$jobs/many.html")" -lt 4000000 ]
 	ok $? "... and is small"
+}
+
+# libnccl linked statically: calls through pointers are seen, those that its own object makes directly are not.
+t_ranks_inside()
+{
+	local line how
+	as=$PWD/build/tests/record-ranks-library ranks library 3 12 --gpu late=1 split=0
+	is "$(grep -c ': right$' "$jobs/library.out")" 3 "a library with a libnccl inside runs as without" || cat "$jobs/library.err"
+	is "$(of library Count collectives_sum '$c["Operation"] == "AllReduce"') $(of library 'Not Complete' collectives_sum)" "12 0" \
+		"its calls through its own table of functions are recorded"
+	line=$(job_said library)
+	[[ $line == *"Rank 1 makes 2 other ranks wait for "* ]]
+	ok $? "... and who makes the others wait is said" || echo "# $line"
+	grep -q '^info nccl_inside .*/librecord-ranks.so$' "$jobs/library/.registry"
+	ok $? "the trace says where libnccl is"
+	as=$PWD/build/tests/record-ranks-exports ranks looked 2 12 "" lookup=0
+	"$cudatrace" export -f -o "$jobs/looked.jsonl" "$jobs/looked" 2>/dev/null
+	is "$(jq -s '[.[] | select(.name == "ncclAllReduce" and .phase == "E")] | length' "$jobs/looked.jsonl")" 24 "a program with a libnccl inside: calls by dlsym()"
+	for how in --gpu ""; do
+		as=$PWD/build/tests/record-ranks-exports ranks direct 2 12 "$how" pairs=0
+		is "$(grep -c ': right$' "$jobs/direct.out")" 2 "a program that calls the libnccl inside it directly${how:+ ($how)}" || cat "$jobs/direct.err"
+		"$cudatrace" report ranks "$jobs/direct" 2>/dev/null | tr -s ' \n' ' ' >"$jobs/direct.txt"
+		grep -qE "AllReduce \(24 kernels${how:+, [0-9.]+ m?s}\) and SendRecv \(24 kernels${how:+, [0-9.]+ m?s}\) of NCCL ran without a recorded call|SendRecv \(24 kernels.* and AllReduce \(24" \
+			"$jobs/direct.txt"
+		ok $? "... its collectives are told without their calls" || cat "$jobs/direct.txt"
+		grep -q 'There is a libnccl in the program: what that calls of it directly is not recorded' "$jobs/direct.txt"
+		ok $? "... and why"
+		line=$(job_said direct)
+		[[ $line == *"how long ranks wait in them is not known, and a GPU that waits counts as busy"* ]]
+		ok $? "... by explain, too" || echo "# $line"
+	done
+}
+
+# shape NAME RANKS ITERATIONS [hang=1]: a job of that shape (ranks_shapes.c), recorded as $jobs/NAME
+shape()
+{
+	local name=$1 count=$2 iterations=$3
+	shift 3
+	rm -f "$jobs/$name".id*
+	until_told=${1:+yes} as=$PWD/build/tests/record-ranks-shapes ranks "$name" "$count" "$iterations" "--gpu --stuck 0.5" "$name" "$@"
+}
+# shaped NAME RANKS ITERATIONS PATTERN: what is said of it.  On a busy machine a rank may be late that gets no processor.
+shaped()
+{
+	local try
+	for try in 1 2 3; do
+		shape "$1" "$2" "$3"
+		line=$(job_said "$1")
+		# shellcheck disable=SC2053
+		[[ $line == $4 ]] && return
+		echo "# try $try: $line"
+	done
+	return 1
+}
+
+# Jobs as people have them.
+t_ranks_shapes()
+{
+	local line
+	shaped accumulate 3 12 "*Rank 1 makes 2 other ranks wait for * in each iteration (*in a step it spends * in the application, *"
+	ok $? "gradients are added up: the rank that sleeps in each part"
+	shaped checkpoint 3 60 "*Rank 0 makes 2 other ranks wait for * in each iteration in the mean, nearly all of it in 2 of [56]* in the application, *"
+	ok $? "a rank that saves now and then: in how many iterations"
+	shaped tenth 3 60 "*Rank 2 makes 2 other ranks wait for * in each iteration in the mean, nearly all of it in every 10th (*"
+	ok $? "one that is late in every tenth"
+	"$cudatrace" explain "$jobs/tenth" 2>/dev/null | sed -n '/^  rank 2 /,/^  rank [01] /p' | tr -s ' \n' ' ' | grep -q 'limited by the host\.'
+	ok $? "... which is no server that waits for requests"
+	shaped first 3 20 "*Outside of it rank 1 made rank [02] wait for *, in AllReduce 1 of communicator *"
+	ok $? "one that is late only once, before the steady state"
+	shaped turns 3 18 "*The ranks wait for each other by turns: rank * waits most, for * of its steady state, and no rank comes last to more than * In a step a rank spends * in the application*"
+	ok $? "ranks that are late by turns: none is named"
+	shaped alike 3 15 "*No rank makes another wait for more than 5 % of its steady state.*"
+	ok $? "ranks that are all slow: none is named"
+	shaped pipeline 4 8 "*Rank 2 makes * other ranks wait for *: its GPU works slower, *. The longest wait is *, in * from rank * to rank * (communicator *"
+	ok $? "a pipeline: the slow stage, and between whom"
+}
+
+# Groups of ranks have communicators of their own, in which they have other numbers.
+t_ranks_groups()
+{
+	local line
+	shaped grid 4 15 "*Rank 3 makes * other ranks wait for * in each iteration (*in the application, *"
+	ok $? "rows and columns of ranks: the rank that sleeps"
+	is "$("$cudatrace" report --format tsv collectives_sum "$jobs/grid" 2>/dev/null |
+		awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } { print $c["Operation"] ": " $c["Its Ranks"] " " $c["Ranks"] " " $c["Not Complete"] }' | LC_ALL=C sort | tr '\n' ';')" \
+		"AllReduce: 0, 2 2 0;AllReduce: 0-1 2 0;AllReduce: 1, 3 2 0;AllReduce: 2-3 2 0;Send/Recv: 0, 2 2 0;Send/Recv: 1, 3 2 0;" \
+		"which ranks a communicator has; a send finds its receive in one that was split off"
+	is "$("$cudatrace" report --format tsv --top 0 collectives "$jobs/grid" 2>/dev/null | awk -F '\t' 'NR > 1 && $2 == "Send/Recv" { print $12 }' | sort | uniq -c | tr -s ' ' | tr '\n' ';')" \
+		" 15 0 to 2; 15 1 to 3; 15 2 to 0; 15 3 to 1;" "sender and receiver are ranks of the job"
+	is "$("$cudatrace" report --format tsv collectives_sum "$jobs/grid" 2>/dev/null |
+		awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } $c["Operation"] == "AllReduce" && $c["Its Ranks"] == "1, 3" { print $c["Last Rank"] }')" 3 \
+		"and so is the one that comes last"
+	shape leaves 4 12 hang=1
+	line=$(job_said leaves)
+	[[ $line == *"AllReduce 45 of communicator "*" was never complete: rank 3 did not call it."*"Rank 3 called cuStreamSynchronize last, "*"; rank 0 is in cuStreamSynchronize for "* ]]
+	ok $? "who does not come to a group's collective is named by its rank in the job" || echo "# $line"
+	is "$(grep -o 'Rank 3 called' <<<"$line" | wc -l)" 1 "... and what the ranks do once"
+	grep -qE 'STUCK: AllReduce 45 of communicator [0-9a-f]*: rank 3 has not called it [0-9.]+ m?s after rank 2$' "$jobs/leaves.err"
+	ok $? "... also while it runs" || cat "$jobs/leaves.err"
+	# The other half of the ranks is recorded by nobody.
+	local r others=()
+	rm -f "$jobs/half.id"*
+	for r in 2 3; do
+		RANK=$r WORLD_SIZE=4 LD_LIBRARY_PATH=$job_libraries "$PWD/build/tests/record-ranks-shapes" "$jobs/half.id" 15 grid >/dev/null 2>&1 & others+=($!)
+	done
+	# shellcheck disable=SC2016
+	LD_LIBRARY_PATH=$job_libraries "$cudatrace" record -q -f --no-module --gpu -o "$jobs/half" -- bash -c \
+		'for r in 0 1; do RANK=$r WORLD_SIZE=4 "$1" "$2" 15 grid & done; wait' half "$PWD/build/tests/record-ranks-shapes" "$jobs/half.id" >/dev/null 2>&1
+	wait "${others[@]}"
+	line=$(job_said half)
+	[[ $line == *"Of the 4 ranks of communicator "*" 2 are in the trace. How long ranks wait for those is not known, and a GPU that waits for them counts as busy."* && $line != *"never complete"* ]]
+	ok $? "half of the ranks are not recorded: that is said, and nothing of them" || echo "# $line"
+	is "$(of half 'Not Complete' collectives_sum) $(of half Count collectives_sum '$c["Operation"] == "AllReduce" && $c["Ranks"] == ""')" "0 30" "... their collectives are neither complete nor not"
 }
 
 # By these libraries ranks may exchange data that nobody sees.
@@ -288,7 +401,7 @@ t_ranks_real()
 	! "$cudatrace" report iterations "$jobs/bandwidth" 2>/dev/null | grep "range 'NCCL"
 	ok $? "ranges in which libnccl marks its own calls are no iterations of the program"
 	line=$(job_said hang)
-	[[ $line == *"AllReduce 44 of communicator "*" was never complete: rank 1 did not call it. Rank 0 is in cuStreamSynchronize "* ]]
+	[[ $line == *"AllReduce 44 of communicator "*" was never complete: rank 1 did not call it. Rank 1 called "*" last, "*"; rank 0 is in cuStreamSynchronize "* ]]
 	ok $? "a collective that one rank never calls" || echo "# $line"
 	is "$("$cudatrace" report --format json ranks "$jobs/hang" 2>/dev/null | jq -c 'map([.["Compute (ns/step)"] == null, .["Waiting (ns/step)"], .["Makes Others Wait (ns/step)"]])')" \
 		'[[true,null,null],[false,null,null]]' "what a killed process took along is not known, and not 0"

@@ -25,6 +25,9 @@ typedef struct { char bytes[128]; } ncclUniqueId;
 typedef struct ncclComm *ncclComm_t;
 typedef struct CUstream_st *ncclStream_t;
 
+/* A variable with such a name is none of libnccl's functions. */
+extern int ncclVersionOfSimulation;
+
 int ncclGetVersion(int *version);
 int ncclGetUniqueId(ncclUniqueId *id);
 int ncclCommInitRank(ncclComm_t *comm, int ranks, ncclUniqueId id, int rank);

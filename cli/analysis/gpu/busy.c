@@ -168,7 +168,7 @@ static int busy_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	struct ct_gpu_busy *s = a->state;
 	struct ct_gpu_busy_process *p;
 	struct ct_gpu_busy_device *d;
-	uint64_t until = 0;
+	uint64_t until;
 	bool worked;
 	int rc;
 
@@ -180,8 +180,7 @@ static int busy_event(struct ct_analysis *a, const struct ct_trace_event *e)
 		p->iterations = calloc(phases->iterations_count + 1ul, sizeof(*p->iterations));
 	if (!d || !p->iterations)
 		return -ENOMEM;
-	if (e->point && e->point->cause)
-		until = ct_collectives_until(a->collectives, e->point->cause->op_id);
+	until = ct_collectives_until(a->collectives, &a->trace->reg, e);
 	rc = busy_step(d, phases, a->filter, e, until, &worked);
 	if (!rc)
 		rc = busy_step(&p->any, phases, a->filter, e, until, &worked);

@@ -22,6 +22,12 @@ enum ct_late {
 	CT_LATE_DRIVER, CT_LATE_KERNELS, CT_LATE_WORK, CT_LATE_COUNT,
 };
 
+/* As its record has it; ns: .begin 0: there is none, .end 0: it has not returned. */
+struct ct_job_ioctl {
+	uint32_t cmd, device, code, have;
+	uint64_t begin, end;
+};
+
 struct ct_job_rank {
 	uint32_t pid, rank;
 	uint64_t who;			/* ct_part_who() of its calls */
@@ -54,6 +60,7 @@ struct ct_job_rank {
 	const struct ct_class *doing;
 	uint64_t doing_begin, doing_end;	/* ns; end 0: it has not returned */
 	uint32_t doing_stack;		/* a node; 0: not known */
+	struct ct_job_ioctl ioctl;	/* the last one of its process */
 };
 
 /* Calls of a process in its steady state, ns. */
@@ -77,6 +84,10 @@ struct ct_job {
 	/* Operations that not all ranks called when the trace ended, or in which ranks differ. */
 	size_t *stuck;
 	unsigned int stuck_count;
+	/* The longest wait for one rank outside of the steady states, as in the first iteration. */
+	uint64_t outside;		/* ns; 0: there is none */
+	size_t outside_operation;
+	const struct ct_job_rank *outside_victim;
 };
 
 /* Its state is a struct ct_job, complete when it has ended. */
@@ -122,7 +133,7 @@ const char *ct_late_word(enum ct_late why);
  * In words: "rank 1 makes 3 others wait for 9.8 ms in each iteration (40.1 %): it spends 31.0 ms in the
  * application, the others 1.0 ms."
  */
-enum ct_late ct_job_guilty_text(const struct ct_job *job, const struct ct_collectives *c, const struct ct_job_rank *r,
+enum ct_late ct_job_guilty_text(const struct ct_analysis *a, const struct ct_job *job, const struct ct_job_rank *r,
 				char *buf, size_t size);
 
 /*
@@ -131,8 +142,18 @@ enum ct_late ct_job_guilty_text(const struct ct_job *job, const struct ct_collec
  */
 bool ct_job_verdict(const struct ct_analysis *a, const struct ct_job *job, unsigned int i, char *buf, size_t size);
 
+/*
+ * The rank in the job of who is @rank in a communicator, or makes a call: groups of processes have communicators with
+ * numbers of their own.  -1: that process was not recorded.
+ */
+int64_t ct_job_rank_in(const struct ct_analysis *a, uint32_t communicator, uint32_t rank);
+uint32_t ct_job_rank_of(const struct ct_analysis *a, const struct ct_part *p);
+
+/* The ranks in the job that are in a communicator, as far as they were recorded: "0-3, 8". */
+const char *ct_job_members(const struct ct_analysis *a, uint32_t communicator, char *buf, size_t size);
+
 /* The ranks of a communicator that did not call an operation: "1, 3"; "" where it is not known. */
-const char *ct_job_missing(const struct ct_collectives *c, const struct ct_operation *o, char *buf, size_t size);
+const char *ct_job_missing(const struct ct_analysis *a, const struct ct_operation *o, char *buf, size_t size);
 
 /*
  * By what the ranks of a job may exchange data that is not recorded, in sentences: libraries that are mapped, kernels of
@@ -140,7 +161,15 @@ const char *ct_job_missing(const struct ct_collectives *c, const struct ct_opera
  */
 const char *ct_job_uncovered(const struct ct_analysis *a, char *buf, size_t size);
 
-/* What differs among the ranks that called it: "rank 0 calls AllReduce of 262,144 float32, rank 1 ..."; "" */
-const char *ct_job_mismatch(const struct ct_collectives *c, const struct ct_operation *o, char *buf, size_t size);
+/*
+ * Kernels of libnccl that belong to no recorded call, and why that may be, in a sentence; "": there are none.
+ */
+const char *ct_job_uncalled(const struct ct_analysis *a, char *buf, size_t size);
+
+/* "Of the 4 ranks of communicator 3f2a 2 are in the trace.", "": all are, as far as it is known. */
+const char *ct_job_unrecorded(const struct ct_analysis *a, char *buf, size_t size);
+
+/* What differs among the ranks that called it: "ranks 0-1 call AllReduce of 262,144 float32; rank 2 calls ..."; "" */
+const char *ct_job_mismatch(const struct ct_analysis *a, const struct ct_operation *o, char *buf, size_t size);
 
 #endif

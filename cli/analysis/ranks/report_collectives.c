@@ -13,7 +13,7 @@
 /* ------------------------------------------------------------------- in sum --- */
 
 enum { S_WAITING, S_MOVING, S_COUNT, S_OPERATION, S_SIZE, S_TYPE, S_RANKS, S_MEDIAN, S_BUS, S_ALG, S_SKEW, S_SKEW_95, S_LAST,
-       S_LAST_COUNT, S_COMMUNICATOR, S_MISSING, S_COLUMNS };
+       S_LAST_COUNT, S_COMMUNICATOR, S_MEMBERS, S_MISSING, S_COLUMNS };
 
 static const struct ct_column sum_columns[S_COLUMNS] = {
 	[S_WAITING] = { "Waiting (ns)", "waiting", CT_CELL_NS, 0 },
@@ -31,6 +31,7 @@ static const struct ct_column sum_columns[S_COLUMNS] = {
 	[S_LAST] = { "Last Rank", "last", CT_CELL_ID, 1 },
 	[S_LAST_COUNT] = { "Last Rank Count", "times", CT_CELL_COUNT, 2 },
 	[S_COMMUNICATOR] = { "Communicator", "communicator", CT_CELL_TEXT, 5 },
+	[S_MEMBERS] = { "Its Ranks", "its ranks", CT_CELL_TEXT, 4 },
 	[S_MISSING] = { "Not Complete", "not complete", CT_CELL_COUNT, 6 },
 };
 
@@ -66,7 +67,7 @@ static int sums_add(struct ct_analysis *a, struct sums *s, const struct ct_opera
 	if (!sum->count++)
 		sum->first = o;
 	if (!o->complete) {
-		sum->incomplete++;
+		sum->incomplete += o->hangs;
 		return 0;
 	}
 	for (uint32_t i = 0; i < o->count; i++) {
@@ -87,7 +88,7 @@ static int sums_add(struct ct_analysis *a, struct sums *s, const struct ct_opera
 	}
 	if (rc || o->expected < 2)
 		return rc;
-	by = ct_keyed_put(&sum->lasts, last->rank);
+	by = ct_keyed_put(&sum->lasts, ct_job_rank_of(a, last));
 	if (!by)
 		return -ENOMEM;
 	by->count++;
@@ -112,6 +113,7 @@ static void sums_row(struct ct_analysis *a, struct ct_table *t, struct sum *sum)
 	const struct ct_part *p = &c->parts[sum->first->first];
 	struct ct_cell *row = ct_table_row(t);
 	const struct sum_last *most = NULL;
+	char members[64];
 
 	for (size_t i = 0; i < sum->lasts.count; i++)
 		if (!most || sum->lasts.list[i].count > most->count)
@@ -120,8 +122,10 @@ static void sums_row(struct ct_analysis *a, struct ct_table *t, struct sum *sum)
 	row[S_OPERATION] = ct_const(sum->first->pair ? "Send/Recv" : ct_part_name(p));
 	row[S_SIZE] = ct_u64(sum->size);
 	row[S_TYPE] = ct_const(nccl_type_name(p->datatype));
-	row[S_RANKS] = ct_u64(sum->first->expected);
+	if (sum->first->expected)
+		row[S_RANKS] = ct_u64(sum->first->expected);
 	row[S_COMMUNICATOR] = ct_format(t, "%016llx", (unsigned long long)c->communicators[sum->first->communicator].id);
+	row[S_MEMBERS] = ct_text(t, ct_job_members(a, sum->first->communicator, members, sizeof(members)));
 	row[S_MISSING] = ct_u64(sum->incomplete);
 	if (sum->measured) {
 		row[S_WAITING] = ct_u64(sum->waiting);
@@ -141,16 +145,20 @@ static void sums_row(struct ct_analysis *a, struct ct_table *t, struct sum *sum)
 }
 
 /* What the figures are, and what is not known. */
-static void collectives_notes(const struct ct_collectives *c, struct ct_table *t)
+static void collectives_notes(const struct ct_analysis *a, struct ct_table *t)
 {
-	if (c->measured)
+	const struct ct_collectives *c = a->collectives;
+	char uncalled[1000];
+
+	if (c->measured && c->parts_count)
 		ct_table_note(t, "A kernel waits until the last rank's has begun, and moves data from then on; bandwidth is that of "
 			      "moving, as nccl-tests define it.");
 	else if (c->parts_count)
 		ct_table_note(t, "When ranks called it; how long they waited is known with --gpu only.");
-	if (c->unjoined)
-		ct_table_note(t, "%llu kernels of libnccl belong to no call that was recorded: those of graphs are not counted.",
-			      (unsigned long long)c->unjoined);
+	if (*ct_job_unrecorded(a, uncalled, sizeof(uncalled)))
+		ct_table_note(t, "%s Of collectives with the others only the calls are known.", uncalled);
+	if (*ct_job_uncalled(a, uncalled, sizeof(uncalled)))
+		ct_table_note(t, "%s They are not counted.", uncalled);
 	if (c->left_out)
 		ct_table_note(t, "There are more calls than %u: the rest is left out.", CT_PARTS_MAX);
 }
@@ -179,7 +187,7 @@ static int sums_end(struct ct_analysis *a)
 	ct_keyed_sort(&s->list, sums_compare);
 	for (size_t i = 0; i < s->list.count && !rc; i++)
 		sums_row(a, t, &s->list.list[i]);
-	collectives_notes(c, t);
+	collectives_notes(a, t);
 	return rc;
 }
 
@@ -240,6 +248,14 @@ static int each_compare(const void *a, const void *b)
 	return x->first < y->first ? -1 : 1;
 }
 
+/* The root or peer, in the job where that is known. */
+static int each_rank(const struct ct_analysis *a, const struct ct_part *p)
+{
+	int64_t rank = ct_job_rank_in(a, p->communicator, p->root);
+
+	return rank < 0 ? p->root : (int)rank;
+}
+
 static void each_row(struct ct_analysis *a, struct ct_table *t, const struct ct_operation *o)
 {
 	const struct ct_collectives *c = a->collectives;
@@ -256,16 +272,17 @@ static void each_row(struct ct_analysis *a, struct ct_table *t, const struct ct_
 	row[OPERATION] = ct_const(o->pair ? "Send/Recv" : ct_part_name(p));
 	row[NUMBER] = ct_u64(o->number);
 	row[SIZE] = ct_u64(ct_operation_size(c, o));
-	row[RANKS] = ct_u64(o->expected);
+	if (o->expected)
+		row[RANKS] = ct_u64(o->expected);
 	row[COMMUNICATOR] = ct_format(t, "%016llx", (unsigned long long)c->communicators[o->communicator].id);
 	if (o->pair)
-		row[PEERS] = ct_format(t, "%d to %d", ct_class_is(p->class, CT_IS_SEND) ? (int)p->rank : p->root,
-				       ct_class_is(p->class, CT_IS_SEND) ? p->root : (int)p->rank);
+		row[PEERS] = ct_format(t, "%d to %d", ct_class_is(p->class, CT_IS_SEND) ? (int)ct_job_rank_of(a, p) : each_rank(a, p),
+				       ct_class_is(p->class, CT_IS_SEND) ? each_rank(a, p) : (int)ct_job_rank_of(a, p));
 	else if (p->root >= 0)
-		row[PEERS] = ct_format(t, "%d", p->root);
+		row[PEERS] = ct_format(t, "%d", each_rank(a, p));
 	if (o->complete && o->expected > 1) {
 		row[SKEW] = ct_u64(ct_part_arrived(last) - o->arrived);
-		row[LAST] = ct_u64(last->rank);
+		row[LAST] = ct_u64(ct_job_rank_of(a, last));
 	}
 	if (o->measured) {
 		row[WAITING] = ct_u64(waiting);
@@ -274,9 +291,11 @@ static void each_row(struct ct_analysis *a, struct ct_table *t, const struct ct_
 			row[BUS] = ct_double(ct_operation_size(c, o) * ct_operation_bus(c, o) * o->count / moving);
 	}
 	if (o->mismatched)
-		row[STATE] = ct_format(t, "ranks differ: %s", ct_job_mismatch(c, o, text, sizeof(text)));
+		row[STATE] = ct_format(t, "ranks differ: %s", ct_job_mismatch(a, o, text, sizeof(text)));
+	else if (!o->complete && !o->hangs)
+		row[STATE] = ct_const(o->expected ? "other ranks are not in the trace" : "its ranks are not known");
 	else if (!o->complete)
-		row[STATE] = ct_format(t, "not called by rank %s", ct_job_missing(c, o, missing, sizeof(missing)));
+		row[STATE] = ct_format(t, "not called by rank %s", ct_job_missing(a, o, missing, sizeof(missing)));
 }
 
 static int each_end(struct ct_analysis *a)
@@ -295,7 +314,7 @@ static int each_end(struct ct_analysis *a)
 	for (size_t i = 0; i < c->operations_count; i++)
 		if (collectives_shown(a, s->list[i]))
 			each_row(a, t, s->list[i]);
-	collectives_notes(c, t);
+	collectives_notes(a, t);
 	return 0;
 }
 

@@ -73,7 +73,7 @@ static void ranks_not_covered(const struct ct_analysis *a, struct ct_table *t)
 	const struct ct_ranks *ranks = &a->processes->ranks;
 	const struct ct_registry *reg = &a->trace->reg;
 	const char *launcher = "";
-	char uncovered[400];
+	char uncovered[1000];
 	bool job = false, nvshmem = false;
 
 	for (size_t i = 0; i < ranks->list.count; i++) {
@@ -82,25 +82,17 @@ static void ranks_not_covered(const struct ct_analysis *a, struct ct_table *t)
 	}
 	for (uint32_t id = 1; id < reg->strings_count && !nvshmem; id++)
 		nvshmem = reg->strings[id] && strstr(reg->strings[id], "nvshmem");
-	if (job && !a->collectives->parts_count)
+	if (job && !a->collectives->parts_count && !a->collectives->uncalled.count)
 		ct_table_note(t, "The processes are ranks of a job%s%.32s, but made no call of libnccl that was seen: what ranks exchange by "
-			      "MPI, by NVSHMEM or by a libnccl that is linked statically is not covered.", *launcher ? " by " : "", launcher);
-	for (uint32_t i = 0; i < a->collectives->communicators_count; i++) {
-		const struct ct_comm *c = &a->collectives->communicators[i];
-
-		if (!c->ranks || c->members_count >= c->ranks || !c->members_count)
-			continue;
-		ct_table_note(t, "Of the %u ranks of communicator %04llx %u are in the trace: what the others do is not known. Give the "
-			      "traces of all nodes together.", c->ranks, (unsigned long long)c->id >> 48, c->members_count);
-		break;
-	}
+			      "MPI, by NVSHMEM or by a libnccl that is linked statically and not exported is not covered.", *launcher ? " by " : "", launcher);
+	if (*ct_job_unrecorded(a, uncovered, sizeof(uncovered)))
+		ct_table_note(t, "%s What the others do is not known: give the traces of all nodes together.", uncovered);
 	if (*ct_job_uncovered(a, uncovered, sizeof(uncovered)))
 		ct_table_note(t, "%s", uncovered);
 	if (nvshmem)
 		ct_table_note(t, "Kernels of NVSHMEM ran: what ranks exchange by it is not covered.");
-	if (a->collectives->unjoined)
-		ct_table_note(t, "%llu kernels of libnccl belong to no call that was recorded, as those in CUDA graphs: they are in no "
-			      "figure of this table.", (unsigned long long)a->collectives->unjoined);
+	if (*ct_job_uncalled(a, uncovered, sizeof(uncovered)))
+		ct_table_note(t, "%s They are in no figure of this table.", uncovered);
 }
 
 static int ranks_end(struct ct_analysis *a)

@@ -18,6 +18,37 @@
 #define STRIDE_MOST	(1u << 20)
 #define SHAPES_TRIED	256u	/* the newest; where sizes never come again, each call has one */
 
+/* ------------------------------------------------------------- collectives --- */
+
+/* Found in the pass in which the job is: see .to_end of them. */
+static bool gather_wants(const struct ct_class *class)
+{
+	return ct_collectives_want(class);
+}
+
+static int gather_span(struct ct_analysis *a, const struct ct_span *s)
+{
+	return ct_collectives_span(*(struct ct_collectives_find **)a->arg, s);
+}
+
+/* Before the job ends, which needs them. */
+static int gather_end(struct ct_analysis *a)
+{
+	struct ct_collectives_find **find = a->arg;
+	int rc = ct_collectives_end(*find, 0);
+
+	*find = NULL;
+	return rc;
+}
+
+static const struct ct_analyser gather_analyser = {
+	.spans = CT_SPANS_BY_END,
+	.wants = gather_wants,
+	.unfiltered = true,
+	.span = gather_span,
+	.end = gather_end,
+};
+
 /* ---------------------------------------------------------- the last calls --- */
 
 /* The last call of each process; what has not returned counts most. */
@@ -152,13 +183,6 @@ static void summarize_shares(struct ct_collectives *c)
 	}
 }
 
-/* Where a kernel that waits for other ranks is all that its GPU does: as if each waited until its end. */
-static void summarize_alone(struct ct_collectives *c)
-{
-	for (size_t i = 0; i < c->parts_count; i++)
-		c->parts[i].until = c->parts[i].gpu_end;
-}
-
 static struct summarize_row *summarize_row(struct summarize *s, const struct ct_part *p)
 {
 	uint64_t process = summarize_process(s, p), ends = 0;
@@ -176,13 +200,28 @@ static bool summarize_alike(const struct ct_part *a, const struct ct_part *b)
 	       a->reduction == b->reduction && a->root == b->root;
 }
 
+/* Ranks of what was split off are those of its parent, as in a trace: they are numbered where all are there. */
+static void summarize_member(struct summarize *s, const struct ct_part *p)
+{
+	const struct ct_comm *comm = &s->c->communicators[p->communicator];
+	uint32_t rank = p->rank;
+	int32_t key = 0;
+
+	for (uint32_t i = 0; comm->numbered && i < comm->members_count; i++)
+		if (comm->members[i].rank == p->rank) {
+			rank = comm->members[i].parent;
+			key = comm->members[i].key;
+		}
+	summarize_put(s, key ? "row %u %u %u %d" : "row %u %u %u", summarize_process(s, p), p->communicator, rank, key);
+}
+
 /* Writes the lines of a row and of a shape that are new; UINT32_MAX: no memory. */
 static uint32_t summarize_shape(struct summarize *s, struct summarize_row *row, const struct ct_part *p)
 {
 	if (!row->index) {
 		row->index = ++s->rows_written;
 		row->next = 1;
-		summarize_put(s, "row %u %u %u", summarize_process(s, p), p->communicator, p->rank);
+		summarize_member(s, p);
 	}
 	for (uint32_t i = s->shapes_count, tries = SHAPES_TRIED; i-- > 0 && tries--;)
 		if (s->shapes[i].row == row->index && summarize_alike(s->shapes[i].like, p))
@@ -302,20 +341,30 @@ static int summarize_write(struct summarize *s, uint32_t step, const struct summ
 	for (uint32_t i = 0; i < s->c->communicators_count; i++) {
 		const struct ct_comm *comm = &s->c->communicators[i];
 
-		summarize_put(s, "communicator %" PRIx64 " %u %" PRIx64 " %d", comm->id, comm->ranks, comm->split_of, comm->color);
+		summarize_put(s, "communicator %" PRIx64 " %u %" PRIx64 " %d", comm->id, comm->numbered ? 0 : comm->ranks, comm->split_of, comm->color);
 	}
 	return summarize_calls(s);
 }
 
 static int summarize_run(const struct ct_trace *t, struct ct_collectives *c, struct summarize *s, uint32_t step, struct ct_error *err)
 {
-	static const struct ct_analyser *const list[] = { &ct_job_analyser, &last_analyser };
-	struct ct_engine_options options = { .filter = { .layer = -1, .category = -1 }, .collectives = c };
-	struct ct_engine *e = ct_engine_run(t, list, 2, &options, err);
+	static const struct ct_analyser *const list[] = { &gather_analyser, &ct_job_analyser, &last_analyser };
+	struct ct_collectives_find *find = ct_collectives_begin(c, t);
+	struct ct_engine_options options = { .filter = { .layer = -1, .category = -1 }, .collectives = c, .arg = &find };
+	struct ct_engine *e = find ? ct_engine_run(t, list, 3, &options, err) : NULL;
 	int rc;
 
-	if (!e)
-		return -err->code;
+	if (!e) {
+		rc = find ? -err->code : ct_fail(err, ENOMEM, "no memory");
+		if (find)
+			ct_collectives_end(find, rc);
+		return rc;
+	}
+	if (!c->parts_count) {
+		ct_engine_free(e);
+		return 0;
+	}
+	summarize_shares(c);
 	s->analysis = ct_engine_result(e, &ct_job_analyser);
 	s->job = s->analysis->state;
 	s->order = malloc((c->parts_count + 1) * sizeof(*s->order));
@@ -333,7 +382,7 @@ static int summarize_run(const struct ct_trace *t, struct ct_collectives *c, str
 
 int ct_summarize(const struct ct_trace *t, uint32_t step, int fd, struct ct_summarized *done, struct ct_error *err)
 {
-	struct ct_collectives c = { 0 };
+	struct ct_collectives c = { .to_end = true };
 	struct summarize s = { .trace = t, .c = &c, .done = done };
 	int rc = ct_out_open(&s.out, fd), closing;
 
@@ -341,16 +390,9 @@ int ct_summarize(const struct ct_trace *t, uint32_t step, int fd, struct ct_summ
 	if (rc)
 		return ct_fail(err, ENOMEM, "no memory");
 	if (ct_collectives_there(&t->reg))
-		rc = ct_collectives_find(&c, t);
-	if (rc)
-		rc = ct_fail(err, -rc, "%s", strerror(-rc));
-	else if (!c.parts_count)
-		rc = ct_fail(err, ENODATA, "%s: no rank called a collective of libnccl: there is nothing to compare", t->dir);
-	if (!rc) {
-		summarize_shares(&c);
-		summarize_alone(&c);
 		rc = summarize_run(t, &c, &s, step, err);
-	}
+	if (!rc && !c.parts_count)
+		rc = ct_fail(err, ENODATA, "%s: no rank called a collective of libnccl: there is nothing to compare", t->dir);
 	closing = ct_out_close(&s.out);
 	if (!rc && closing)
 		rc = ct_fail(err, -closing, "%s", strerror(-closing));

@@ -49,7 +49,7 @@ void ct_rule_late_rank(struct ct_explain *x, const struct ct_rule *rule)
 
 	if (!r || r->process != x->index)
 		return;
-	why = ct_job_guilty_text(job, x->analysis->collectives, r, text, sizeof(text));
+	why = ct_job_guilty_text(x->analysis, job, r, text, sizeof(text));
 	/* The share that the text says: of the time of the one that waits, which is not quite as long as this one's. */
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, job->measured ? CT_SURE : CT_LIKELY,
 			   (uint64_t)(ct_job_share(job, r) / 100 * x->wall[CT_SCOPE_STEADY]), "%s", text);

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Jobs of several ranks as people have them, over the simulated libcuda and the stand-in for libnccl.
+ *
+ *	ranks_shapes FILE ITERATIONS SHAPE	FILE: where rank 0 leaves the unique id
+ *
+ * RANK and WORLD_SIZE say who it is.  An iteration launches kernels, calls collectives and synchronises.  Shapes:
+ *
+ *	accumulate	four times forward and backward, then one all-reduce; rank 1 sleeps in each
+ *	checkpoint	rank 0 copies and sleeps in every 20th iteration
+ *	first		rank 1 sleeps for long in the first iteration alone
+ *	grid		communicators of rows and of columns of two, in which ranks have other numbers; rank 3 sleeps
+ *	leaves		the same, and rank 3 is not there any more in the last iteration
+ *	pipeline	a stage each: receives, computes, sends; then the other way round.  Rank 2 has longer kernels
+ *	turns		each rank sleeps in every WORLD_SIZEth iteration
+ *	tenth		rank 2 sleeps in every 10th iteration
+ *	alike		all ranks sleep in each iteration
+ *	uneven		rank 2 has fewer iterations and ends; the others wait for ever
+ *	size		the last rank calls the last all-reduce with half the count; datatype: of another type
+ */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../sim/cuda_sim.h"
+#include "../sim/nccl.h"
+
+#define OK(call)	ok((int)(call), __LINE__)
+#define SLEEP_US	40000
+#define FLOAT		7
+
+static const char image[] =
+	"cudatrace-sim-image 1\n"
+	"kernel work pii\n";
+
+static CUdeviceptr memory;
+static CUfunction work;
+static CUstream stream;
+static int rank, ranks;
+
+static void ok(int result, int line)
+{
+	if (!result)
+		return;
+	fprintf(stderr, "ranks_shapes.c:%d: %d\n", line, result);
+	exit(1);
+}
+
+static int number(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value ? atoi(value) : 0;
+}
+
+static ncclUniqueId unique_id(const char *path, bool makes)
+{
+	char temporary[4096];
+	ncclUniqueId id;
+	FILE *f;
+
+	if (makes) {
+		OK(ncclGetUniqueId(&id));
+		snprintf(temporary, sizeof(temporary), "%s.new", path);
+		f = fopen(temporary, "w");
+		if (!f || fwrite(&id, sizeof(id), 1, f) != 1 || fclose(f) || rename(temporary, path))
+			exit(2);
+		return id;
+	}
+	while (!(f = fopen(path, "r")))
+		usleep(1000);
+	if (fread(&id, sizeof(id), 1, f) != 1)
+		exit(2);
+	fclose(f);
+	return id;
+}
+
+/* It is about to wait for ever, or ends before the others do: FILE.RANK. */
+static void tell(const char *path)
+{
+	char name[4096];
+	FILE *f;
+
+	snprintf(name, sizeof(name), "%s.%d", path, rank);
+	f = fopen(name, "w");
+	if (f)
+		fclose(f);
+}
+
+static void compute(int times, int us)
+{
+	int n = 16, ns = us * 1000;
+	void *params[] = { &memory, &n, &ns };
+
+	for (int i = 0; i < times; i++)
+		OK(cuLaunchKernel(work, 1, 1, 1, 32, 1, 1, 0, stream, params, NULL));
+}
+
+static void reduce(ncclComm_t comm, size_t count, int type)
+{
+	OK(ncclAllReduce((void *)memory, (void *)memory, count, type, 0, comm, stream));
+}
+
+/* Forward from the first stage to the last, backward the other way. */
+static void pipeline(ncclComm_t comm)
+{
+	int us = rank == 2 ? 20000 : 2000;
+
+	for (int i = 0; i < 4; i++) {
+		if (rank)
+			OK(ncclRecv((void *)memory, 4096, FLOAT, rank - 1, comm, stream));
+		compute(1, us);
+		if (rank + 1 < ranks)
+			OK(ncclSend((void *)memory, 4096, FLOAT, rank + 1, comm, stream));
+	}
+	for (int i = 0; i < 4; i++) {
+		if (rank + 1 < ranks)
+			OK(ncclRecv((void *)memory, 4096, FLOAT, rank + 1, comm, stream));
+		compute(1, us);
+		if (rank)
+			OK(ncclSend((void *)memory, 4096, FLOAT, rank - 1, comm, stream));
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const char *shape = argc > 3 ? argv[3] : "";
+	int iterations = argc > 3 ? atoi(argv[2]) : 0;
+	ncclComm_t comm, row = NULL, column = NULL;
+	static char saved[1 << 20], row_path[4096];
+	bool grid;
+	CUcontext context;
+	CUmodule module;
+
+#define IS(word)	(!strcmp(shape, word))
+	grid = IS("grid") || IS("leaves");
+	rank = number("RANK");
+	ranks = number("WORLD_SIZE");
+	if (iterations < 1 || ranks < 1)
+		return 2;
+	OK(cuInit(0));
+	OK(cuCtxCreate_v2(&context, 0, 0));
+	OK(cuModuleLoadData(&module, image));
+	OK(cuModuleGetFunction(&work, module, "work"));
+	OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+	OK(cuMemAlloc_v2(&memory, 1 << 20));
+	OK(ncclCommInitRank(&comm, ranks, unique_id(argv[1], !rank), rank));
+	if (grid) {
+		snprintf(row_path, sizeof(row_path), "%s.row%d", argv[1], rank / 2);
+		OK(ncclCommInitRank(&row, 2, unique_id(row_path, rank % 2 == 0), rank % 2));
+		/* The later rank of the job is the first in it. */
+		OK(ncclCommSplit(comm, rank % 2, -rank, &column, NULL));
+	}
+	for (int i = 0; i < iterations; i++) {
+		bool last = i == iterations - 1, odd = last && rank == ranks - 1;
+
+		if (IS("uneven") && rank == 2 && i == iterations - 3)
+			break;
+		if (IS("leaves") && last) {
+			tell(argv[1]);
+			if (rank == 3)
+				pause();
+		}
+		if ((IS("grid") && rank == 3) || (IS("first") && rank == 1 && !i) || (IS("turns") && i % ranks == rank) ||
+		    (IS("tenth") && rank == 2 && i % 10 == 9) || IS("alike"))
+			usleep(IS("first") ? 20 * SLEEP_US : IS("tenth") ? 2 * SLEEP_US : SLEEP_US);
+		if (IS("pipeline")) {
+			pipeline(comm);
+		} else if (grid) {
+			for (int k = 0; k < 4; k++) {
+				compute(1, 1000);
+				reduce(row, 1 << 16, FLOAT);
+			}
+			reduce(column, 1 << 18, FLOAT);
+			OK(ncclGroupStart());
+			OK(ncclSend((void *)memory, 4096, FLOAT, rank / 2, column, stream));
+			OK(ncclRecv((void *)memory, 4096, FLOAT, rank / 2, column, stream));
+			OK(ncclGroupEnd());
+		} else {
+			for (int k = 0; k < (IS("accumulate") ? 4 : 1); k++) {
+				if (IS("accumulate") && rank == 1)
+					usleep(SLEEP_US / 4);
+				compute(2, 1000);
+			}
+			reduce(comm, IS("size") && odd ? 1 << 17 : 1 << 18, IS("datatype") && odd ? 6 : FLOAT);
+		}
+		if (IS("uneven") && i >= iterations - 3)
+			tell(argv[1]);
+		OK(cuStreamSynchronize(stream));
+		if (IS("checkpoint") && !rank && i % 20 == 19) {
+			OK(cuMemcpyDtoH_v2(saved, memory, sizeof(saved)));
+			usleep(5 * SLEEP_US);
+		}
+	}
+	tell(argv[1]);
+	if (IS("uneven"))
+		_exit(0);
+	OK(ncclCommDestroy(comm));
+	OK(cuCtxDestroy_v2(context));
+	printf("rank %d of %d: right\n", rank, ranks);
+	return 0;
+}
