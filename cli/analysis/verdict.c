@@ -221,6 +221,7 @@ static void verdict_parts(const struct ct_verdict *v, char *buf, size_t size)
 		{ "copying", { CALLS(TRANSFER), CALLS(TRANSFER) } },
 		{ "loading code", { CALLS(MODULE), CALLS(MODULE) } },
 		{ "allocating and freeing memory", { CALLS(MEMORY), CALLS(MEMORY) } },
+		{ "in calls of libnccl", { CALLS(COLLECTIVE), CALLS(COLLECTIVE) } },
 #undef CALLS
 	};
 	struct part parts[sizeof(kinds) / sizeof(*kinds) + 1];
