@@ -145,6 +145,11 @@ t_ranks_hang()
 	[[ $line == *"AllReduce 6 of communicator "*" was never complete: rank 1 did not call it. Rank 1 called cuLaunchKernel last, "*"; rank 0 is in cuStreamSynchronize for "* ]]
 	ok $? "who did not come, and what each does" || echo "# $line"
 	is "$(of hang 'Not Complete' collectives_sum)" 1 "one is not complete"
+	cp -r "$jobs/hang" "$jobs/hang-part"
+	other=$(sed -n 's/^info rank \([0-9]*\)%20rank=0%20.*/\1/p' "$jobs/hang/.registry")
+	rm -f "$jobs/hang-part"/[a-z]-"$other"-*
+	[[ $(job_said hang-part) == *"AllReduce 6 of communicator "*" was never complete: rank 1 did not call it. Rank 1 "* ]]
+	ok $? "... and no rank that is not in the trace is said not to have come" || echo "# $(job_said hang-part)"
 	ranks size 3 6 --gpu size=2
 	line=$(job_said size)
 	[[ $line == *"The ranks do not agree on AllReduce 6 of communicator "*"ranks 0-1 call AllReduce of 262,144 float32, sum; rank 2 calls AllReduce of 131,072 float32, sum."* ]]

@@ -788,8 +788,8 @@ const char *ct_job_missing(const struct ct_analysis *a, const struct ct_operatio
 	const struct ct_collectives *c = a->collectives;
 	const struct ct_comm *of = &c->communicators[o->communicator];
 	const struct ct_part *first = &c->parts[o->first];
-	/* Of a communicator that was split off perhaps only the recorded ranks are known. */
-	uint32_t count = of->ranks ? o->expected : of->members_count;
+	/* What ranks did that are not in the trace is not known. */
+	uint32_t count = of->members_count ? of->members_count : o->expected;
 	unsigned int shown = 0;
 	size_t used = 0;
 
@@ -800,7 +800,7 @@ const char *ct_job_missing(const struct ct_analysis *a, const struct ct_operatio
 		return buf;
 	}
 	for (uint32_t i = 0; i < count && used < size; i++) {
-		uint32_t rank = of->ranks ? i : of->members[i].rank;
+		uint32_t rank = of->members_count ? of->members[i].rank : i;
 
 		if (ct_operation_called(c, o, rank))
 			continue;
