@@ -631,8 +631,8 @@ static enum ct_late job_why(const struct ct_job *job, const struct ct_job_rank *
 		*others = theirs;
 		why = i;
 	}
-	/* What explains less than a quarter of it is not why. */
-	if (r->steps && *more < r->made_wait_most / r->steps / 4)
+	/* What explains less than a third of it is not why: in a pipeline some stage always comes last. */
+	if (r->steps && *more < r->made_wait_most / r->steps / 3)
 		return CT_LATE_UNKNOWN;
 	if (why == CT_LATE_KERNELS && job_kernels(job, r, false) > MORE_KERNELS * job_kernels(job, r, true))
 		return CT_LATE_WORK;
