@@ -86,7 +86,7 @@ static void *watch_run(void *arg)
 
 void ct_watch_start(struct ct_watch *w, struct ct_flight *f)
 {
-	*w = (struct ct_watch){ .flight = f, .trouble.on = f->on };
+	*w = (struct ct_watch){ .flight = f, .trouble = { .on = f->on, .stuck.dir = f->rec->dir } };
 	if (!ct_on_any(&f->on) && !f->first)
 		return;
 	if (f->first) {

@@ -331,6 +331,9 @@ t_ranks_groups()
 	is "$(grep -o 'Rank 3 called' <<<"$line" | wc -l)" 1 "... and what the ranks do once"
 	grep -qE 'STUCK: AllReduce 45 of communicator [0-9a-f]*: rank 3 has not called it [0-9.]+ m?s after rank 2$' "$jobs/leaves.err"
 	ok $? "... also while it runs" || cat "$jobs/leaves.err"
+	as=$PWD/build/tests/record-ranks-shapes until_told='snapshot in' ranks leaves-kept 4 12 "--stuck 0 --keep 60s --on stuck=500ms" leaves hang=1
+	grep -qE '(AllReduce 45 of communicator [0-9a-f]*: rank 3 has not called it [0-9.]+ m?s after rank 2|AllReduce 12 of communicator [0-9a-f]*: rank 3 has not called it [0-9.]+ m?s after rank 1)' "$jobs/leaves-kept.err"
+	ok $? "... and by --on stuck" || cat "$jobs/leaves-kept.err"
 	# The other half of the ranks is recorded by nobody.
 	local r others=()
 	rm -f "$jobs/half.id"*
