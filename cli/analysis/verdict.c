@@ -27,7 +27,7 @@ const char *ct_limit_word(enum ct_limit limit)
 		[CT_LIMIT_DRIVER] = "the kernel driver", [CT_LIMIT_MODULES] = "loading of code", [CT_LIMIT_MEMORY] = "allocation of memory",
 		[CT_LIMIT_OFF_CPU] = "the CPU: the launching thread is off it",
 		[CT_LIMIT_RANKS] = "other ranks, which it waits for in collectives",
-		[CT_LIMIT_PAUSES] = "pauses between iterations, as of a server without requests",
+		[CT_LIMIT_PAUSES] = "pauses between iterations (no requests, or an evaluation, a checkpoint)",
 		[CT_LIMIT_MIXED] = "several things together",
 	};
 

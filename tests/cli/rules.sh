@@ -380,7 +380,7 @@ t_rules_once()
 	is "$(jq -c '[.findings[] | select(.Scope == "steady") | [.Rule, ."Part Of"]]' "$rd.json")" '[["small-copies",null]]' "those that do not block are small alone"
 	rules_explain pause=90000000 launches=10 launch=10000 wait=400000
 	is "$(jq -r '[.verdict[] | select(.Scope == "steady") | .Limit] | join(",")' "$rd.json") $(jq -c '[.findings[] | select(.Scope == "steady") | .Rule]' "$rd.json")" \
-		'pauses between iterations, as of a server without requests ["application"]' "a server without requests: neither launches nor synchronisations limit it"
+		'pauses between iterations (no requests, or an evaluation, a checkpoint) ["application"]' "a server without requests: neither launches nor synchronisations limit it"
 	is "$(jq -r '.findings[] | select(.Rule == "application") | .Finding | test(" for [0-9.]+ ms .9[0-9.]+ %. of it between iterations")' "$rd.json")" true "it says how much of it is between iterations"
 }
 
