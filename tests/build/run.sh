@@ -98,6 +98,7 @@ recorder()
 {
 	rm -rf "$work/state"
 	mkdir -p "$work/state"
+	: >"$work/recorder.err"		# what the one before said is not waited for
 	[ -z "${REFUSE:-}" ] || touch "$work/state/refuse"
 	printf '%s\n' '# comment' '' "directory=$work/state/snapshots" pause=0 "$@" >"$work/recorder.conf"
 	STUB=$work/state CUDATRACE=$work/stub packaging/service/cudatrace-recorder "$work/recorder.conf" 2>"$work/recorder.err" &

@@ -107,7 +107,7 @@ t_summaries()
 	ok $? "... and who waits for whom, and why"
 	for name in sleep bandwidth hang; do
 		"$plain" summarize -f -o "$d/again" "$(ranks_trace "$name")" 2>&1 |
-			grep -Eq '\(([0-9]{1,3} B|[12]\.[0-9]+ KiB) a rank and step'
+			grep -Eq '\(([0-9]{1,3} B|[12]\.[0-9]+ KiB) a rank and step|: 2 ranks, 0 steps, [0-9.]+ KiB$'
 		ok $? "at most 3 KB of $name for a rank and step"
 	done
 	cmp -s "$d/again" "$(summary_of hang)"
