@@ -326,6 +326,20 @@ t_stacks_sampled()
 	is "$(diff "$work/with" "$work/without")" "" "reports that have no use for samples say the same without them"
 }
 
+# What a thread does after its last call is its own time: it takes none from the lines before.
+t_stacks_tail()
+{
+	local python version
+	read -r python version < <(stacks_pythons)
+	[ -n "${version:-}" ] || { skip "samples after the last call" "no python3 with ctypes"; return; }
+	stacked stacks-tail "$python" tests/record/stacks_lines.py "$PWD/build/tests/sim/libcuda.so.1" sleep wait end
+	# 30 times 20 ms, of which a sampler that gets no processor may miss some; then 3 s.
+	is "$("$cudatrace" report lines --format json "$work/stacks-tail" 2>/dev/null | jq -c '[.. | objects | select(.Function?)] |
+		map({ key: .Function, value: .["Application (ns)"] }) | from_entries | [.sleeper > 300000000, .ending > 1000000000]')" "[true,true]" \
+		"the lines before the last call have their whole time, and so has what follows" ||
+		"$cudatrace" report lines "$work/stacks-tail"
+}
+
 # What else a thread may wait for, each by its name.
 t_stacks_waits()
 {

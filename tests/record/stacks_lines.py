@@ -3,7 +3,7 @@
 
 Usage: stacks_lines.py LIBCUDA [PART...]
 PART: of busy, sleep, lock, file, leak, wait; each is done in each of ROUNDS iterations.  die: it kills
-itself in the last one.
+itself in the last one.  end: it sleeps for three seconds after them.
 """
 import ctypes
 import os
@@ -27,6 +27,10 @@ def compute():
 
 def sleeper():
     time.sleep(0.02)
+
+
+def ending():
+    time.sleep(3)
 
 
 def locked():
@@ -101,6 +105,8 @@ for i in range(rounds):
     step()
 if "die" in parts:
     os.kill(os.getpid(), 9)
+if "end" in parts:
+    ending()
 holding = False
 if "file" in parts:
     os.unlink(fifo)

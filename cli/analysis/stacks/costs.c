@@ -199,18 +199,26 @@ static int costs_decide(const struct ct_analysis *a, struct costs_track *track)
 		return 0;
 	if (!ct_driving_waited(driving, track->track, at, &instead))
 		return costs_put(&track->since, sample->node, sample->part, &sample->cost, at, at);
-	sample->cost = (struct ct_stack_cost){ .of[CT_COST_WAITED] = sample->cost.of[CT_COST_DIVIDES] };
+	sample->cost = (struct ct_stack_cost){
+		.of[CT_COST_WAITED] = sample->cost.of[CT_COST_DIVIDES],
+		.of[CT_COST_APP] = sample->cost.of[CT_COST_APP], .of[CT_COST_DIVIDED] = sample->cost.of[CT_COST_DIVIDED],
+	};
 	return costs_put(&track->since, 0, sample->part, &sample->cost, at, at);
 }
 
-/* The thread makes another call: until then it did what its samples say. */
-static int costs_since(struct ct_stack_costs *s, struct costs_track *track)
+/*
+ * The thread makes another call: until then it did what its samples say.  For how long, the call says; where none follows (@last),
+ * the samples do.
+ */
+static int costs_since(struct ct_stack_costs *s, struct costs_track *track, bool last)
 {
 	int rc = 0;
 
 	for (size_t i = 0; i < track->since.count && !rc; i++) {
-		const struct ct_stack_sum *sum = &track->since.list[i];
+		struct ct_stack_sum *sum = &track->since.list[i];
 
+		if (!last)
+			sum->cost.of[CT_COST_APP] = sum->cost.of[CT_COST_DIVIDED] = 0;
 		rc = costs_put(&s->sums, sum->node, sum->part, &sum->cost, sum->from, sum->to);
 	}
 	ct_keyed_free(&track->since);
@@ -228,7 +236,7 @@ static int costs_last(const struct ct_analysis *a, struct costs_track *track)
 	int rc = costs_decide(a, track);
 
 	p = rc || !track->since.count ? NULL : ct_keyed_get(&s->called, track->track->pid);
-	return p && p->last <= track->last ? costs_since(s, track) : rc;
+	return p && p->last <= track->last ? costs_since(s, track, true) : rc;
 }
 
 /* Between calls, or before the first one of the process. */
@@ -240,6 +248,7 @@ static int costs_sample(struct ct_analysis *a, const struct ct_span *span, uint6
 	struct costs_sample sample = { span->begin, part, span->stack, { { 0 } } };
 	struct ct_stack_cost *cost = &sample.cost;
 	bool before = !ct_keyed_get(&s->called, span->pid);
+	uint64_t from;
 	int rc;
 
 	if (!track)
@@ -260,6 +269,11 @@ static int costs_sample(struct ct_analysis *a, const struct ct_span *span, uint6
 		cost->of[CT_COST_STATE + state] = 1;
 	if (before)
 		return costs_count(s, &sample);
+	/* Since its last sample, or since its last call, if that came later. */
+	from = track->last > span->begin - since ? track->last : span->begin - since;
+	if (span->begin > from && span->begin - from < COSTS_GAP)
+		cost->of[CT_COST_APP] = span->begin - from;
+	cost->of[CT_COST_DIVIDED] = track->named ? cost->of[CT_COST_APP] : 0;
 	track->sample = sample;
 	return 0;
 }
@@ -274,7 +288,7 @@ static int costs_call(struct ct_analysis *a, const struct ct_span *span, struct 
 
 	if (!track || !p)
 		return -ENOMEM;
-	rc = costs_since(s, track);
+	rc = costs_since(s, track, false);
 	if (rc)
 		return rc;
 	cost->of[CT_COST_CALLS] = 1;
