@@ -378,26 +378,37 @@ t_stacks_many()
 	is "$(jq -rs '[.[] | select(.name == "sample" and .state == "unknown")] | length' "$work/many.jsonl")" 0 "and it is known what each does"
 }
 
+# startup_divided: what the thread did before its first call, as explain divides it in $work/startup.found.
+startup_divided()
+{
+	grep -Eq 'libcuda: [0-9]+ % imports \([0-9]+ % slow[,)].*, [0-9]+ % waiting for files, [0-9]+ % compilation' "$work/startup.found"
+}
+
+# The time before the first call, by what the program's lines did.
 t_stacks_startup()
 {
-	local python version
+	local python version longer
 	read -r python version < <(stacks_pythons)
 	[ -n "$python" ] || { skip "lines of the startup" "no python3 with ctypes"; return; }
 	mkdir -p "$work/site-packages/slow" "$work/site-packages/triton/compiler"
-	printf '%s\n' 'import time' 'time.sleep(0.5)' >"$work/site-packages/slow/__init__.py"
-	printf '%s\n' 'import time' 'def build():' '    time.sleep(0.2)' >"$work/site-packages/triton/compiler/__init__.py"
+	printf '%s\n' 'import os, time' 'time.sleep(0.5 * int(os.environ["LONGER"]))' >"$work/site-packages/slow/__init__.py"
+	printf '%s\n' 'import os, time' 'def build():' '    time.sleep(0.2 * int(os.environ["LONGER"]))' >"$work/site-packages/triton/compiler/__init__.py"
 	printf '%s\n' 'import sys' 'import slow' 'import os, threading, time, triton.compiler' 'triton.compiler.build()' \
-		'fifo = sys.argv[0] + ".fifo"' 'os.mkfifo(fifo)' 'def late():' '    time.sleep(0.3)' '    open(fifo, "wb").close()' \
+		'fifo = sys.argv[0] + ".fifo"' 'os.mkfifo(fifo)' 'def late():' '    time.sleep(0.3 * int(os.environ["LONGER"]))' '    open(fifo, "wb").close()' \
 		'threading.Thread(target=late).start()' 'open(fifo, "rb").close()' 'os.unlink(fifo)' \
 		'sys.argv[2:] = ["wait"]' 'exec(open("tests/record/stacks_lines.py").read())' >"$work/startup.py"
-	PYTHONPATH=$work/site-packages ROUNDS=5 stacked startup "$python" "$work/startup.py" "$PWD/build/tests/sim/libcuda.so.1"
-	"$cudatrace" explain --format json "$work/startup" >"$work/startup.json"
+	# On a busy machine what only runs takes longer, and the recorder looks less often.
+	for longer in 1 2 4 8; do
+		PYTHONPATH=$work/site-packages ROUNDS=5 LONGER=$longer stacked startup "$python" "$work/startup.py" "$PWD/build/tests/sim/libcuda.so.1"
+		"$cudatrace" explain --format json "$work/startup" >"$work/startup.json"
+		jq -r '.findings[] | select(.Rule == "startup-application") | .Finding' "$work/startup.json" >"$work/startup.found"
+		! startup_divided || break
+	done
 	stacks_found startup-application "$work/startup.json" | grep -q 'startup.py:2 (<module>) in slow sleeping'
 	ok $? "explain names the import that sleeps, and its package" || stacks_found startup-application "$work/startup.json"
-	jq -r '.findings[] | select(.Rule == "startup-application") | .Finding' "$work/startup.json" >"$work/startup.found"
 	grep -q 'by samples .*% sleeping' "$work/startup.found"
 	ok $? "and what the thread did before the first call"
-	grep -Eq 'libcuda: [0-9]+ % imports \([0-9]+ % slow[,)].*, [0-9]+ % waiting for files, [0-9]+ % compilation' "$work/startup.found"
+	startup_divided
 	ok $? "and divides it into imports by package, files and compilation" || cat "$work/startup.found"
 }
 
@@ -412,9 +423,10 @@ t_stacks_startup_forked()
 		'pid = os.fork()' 'if not pid:' '    call()' '    os._exit(0)' 'os.waitpid(pid, 0)' 'time.sleep(0.1)' 'call()' >"$work/forked.py"
 	stacked forked "$python" "$work/forked.py"
 	is $? 0 "a program whose child calls CUDA first is recorded" || tail -n 3 "$work/forked.err"
-	# Its parent's imports and first sleep are not the child's.
+	# Its parent's imports and first sleep are not the child's, whose own may last on a busy machine.
 	is "$("$cudatrace" report --format json stages "$work/forked" | jq -c '[.stages[] | select(.Stage == "startup")] |
-			map([."Start (ns)" == 0, ."Duration (ns)" >= 400000000] | unique) | sort')" '[[false],[true]]' \
+			map(."Start (ns)" as $start | [$start == 0, if $start == 0 then ."Duration (ns)" >= 400000000 else $start >= 300000000 end]) | sort')" \
+		'[[false,true],[true,true]]' \
 		"... and only the parent's startup began with the trace" || "$cudatrace" report stages "$work/forked"
 }
 
