@@ -86,9 +86,10 @@ static void *watch_run(void *arg)
 
 void ct_watch_start(struct ct_watch *w, struct ct_flight *f)
 {
-	*w = (struct ct_watch){ .flight = f, .trouble = { .on = f->on, .stuck.dir = f->rec->dir } };
+	*w = (struct ct_watch){ .flight = f, .trouble = { .on = f->on } };
 	if (!ct_on_any(&f->on) && !f->first)
 		return;
+	w->trouble.stuck.dir = f->rec->dir;
 	if (f->first) {
 		w->trouble.iteration = watch_range;
 		w->trouble.arg = w;

@@ -27,45 +27,51 @@ static bool begins_with(const char *text, const char *prefix)
 
 static char paths[LIBRARIES][PATH_ROOM];
 static u32 count, told;
-static u32 inside;	/* bits: there is a libnccl in it */
+static u32 inside, inside_told;	/* bits: there is a libnccl in it */
 
 void ct_libraries_note(const struct ct_object *o, bool nccl_inside)
 {
 	/* The program itself has no name in the loader's list. */
 	const char *path = *o->path ? o->path : "the program", *file = strrchr(path, '/');
 	bool wanted = nccl_inside;
-	u32 n = count;
+	u32 n;
 
 	for (unsigned i = 0; file && i < sizeof(prefixes) / sizeof(*prefixes); i++)
 		wanted |= begins_with(file + 1, prefixes[i]);
-	if (likely(!wanted) || n == LIBRARIES || strlen(path) >= PATH_ROOM)
+	if (likely(!wanted) || strlen(path) >= PATH_ROOM)
 		return;
-	for (u32 i = 0; i < n; i++)
-		if (!strcmp(paths[i], path))
-			return;
-	memcpy(paths[n], path, strlen(path) + 1);
+	for (n = 0; n < count && strcmp(paths[n], path) != 0; n++)
+		;
+	if (n == LIBRARIES)
+		return;
+	if (n == count) {
+		memcpy(paths[n], path, strlen(path) + 1);
+		ct_store(&count, n + 1);
+	}
+	/* One that was there before libcuda came is known by its name, and not what is inside. */
 	if (nccl_inside)
 		ct_store(&inside, inside | 1u << n);
-	ct_store(&count, n + 1);
 }
 
 void ct_libraries_tell(void)
 {
 	static u32 life;
-	u32 n = ct_load(&count), from;
+	u32 n = ct_load(&count), with = ct_load(&inside), from;
 
 	/* A process that is recorded once more has another trace. */
 	if (unlikely(ct_load(&life) != ct_process->life)) {
 		ct_store(&told, 0u);
+		ct_store(&inside_told, 0u);
 		ct_store(&life, ct_process->life);
 	}
 	/* Before the process's first call there is no trace. */
-	if (likely(ct_load(&told) == n) || !ct_process->life || !ct_load(&ct_backend)->producers)
+	if (likely(ct_load(&told) == n && ct_load(&inside_told) == with) || !ct_process->life || !ct_load(&ct_backend)->producers)
 		return;
-	for (from = __atomic_exchange_n(&told, n, __ATOMIC_RELAXED); from < n; from++) {
-		if (*paths[from] == '/')
+	for (from = __atomic_exchange_n(&told, n, __ATOMIC_RELAXED); from < n; from++)
+		if (strchr(paths[from], '/'))
 			ct_backend->info("library", paths[from]);
-		if (ct_load(&inside) >> from & 1)
-			ct_backend->info("nccl_inside", paths[from]);
-	}
+	with &= ~__atomic_fetch_or(&inside_told, with, __ATOMIC_RELAXED);
+	for (u32 i = 0; with; i++, with >>= 1)
+		if (with & 1)
+			ct_backend->info("nccl_inside", paths[i]);
 }
