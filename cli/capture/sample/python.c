@@ -16,7 +16,7 @@
 #define PYTHON_TEXT		2048u
 #define PYTHON_TABLE		(1u << 20)
 #define PYTHON_HEAD		256u	/* bytes of a code object that are looked at */
-#define PYTHON_STATE		512u	/* bytes of a thread's state */
+#define PYTHON_STATE		512u	/* bytes of a thread's state, at most */
 #define PYTHON_OURS		8u	/* states that one thread runs */
 #define PYTHON_KINDS		8u	/* bit of a string's state where its kind begins, at most */
 #define PTHREAD_TID		720u	/* of struct pthread of glibc on x86-64 */
@@ -417,6 +417,15 @@ struct python_state {
 	uint64_t state, cframe, id;
 };
 
+/* How many bytes of it are looked at: behind its end there may be nothing. */
+static size_t python_head(const struct layout *l)
+{
+	size_t last = l->thread_cframe >= 0 ? l->thread_cframe : l->thread_native;
+
+	last = l->thread_id > last ? l->thread_id : last;
+	return (l->thread_next > last ? l->thread_next : last) + 8;
+}
+
 static int python_states(struct ct_sampled_python *p, pid_t tid, struct python_state *states, unsigned int room)
 {
 	const struct layout *l = &p->about.layout;
@@ -429,7 +438,8 @@ static int python_states(struct ct_sampled_python *p, pid_t tid, struct python_s
 	for (unsigned int i = 0; interpreter && i < PYTHON_INTERPRETERS; i++) {
 		if (!ct_remote_now(&p->remote, interpreter + l->interpreter_threads, &state, 8))
 			return 0;
-		while (state && count < room && ct_remote_now(&p->remote, state, head, sizeof(head))) {
+		/* A list may go round, as it changes or as somebody made it. */
+		for (unsigned int k = 0; state && k < room && count < room && ct_remote_now(&p->remote, state, head, python_head(l)); k++) {
 			states[count] = (struct python_state){ .state = state, .id = python_word(head + l->thread_id) };
 			if (l->thread_cframe >= 0) {
 				states[count].cframe = python_word(head + l->thread_cframe);

@@ -14,7 +14,7 @@
 #define INTERPRETERS	256u
 #define THREADS		4096u	/* of an interpreter */
 #define OURS		8u	/* states on one stack */
-#define HEAD		512u	/* bytes of a state that are looked at */
+#define HEAD		512u	/* bytes of a state that may be looked at */
 
 /* What runs a state on our stack. */
 struct place {
@@ -83,6 +83,20 @@ static bool place_frames(struct place *p, uint64_t frame, uint64_t here, uint64_
 	return p->inner != 0;
 }
 
+/* How many bytes of a state are looked at: behind its end there may be nothing.  0: one of its words is nowhere. */
+static unsigned int interpreters_head(const struct layout *l)
+{
+	bool cframe = l->thread_cframe >= 0;
+	unsigned int last = cframe ? (unsigned int)l->thread_cframe : l->thread_frame;
+
+	if (!cframe && (l->thread_native < 0 || l->frame_owner < 0))
+		return 0;
+	if (!cframe && (unsigned int)l->thread_native > last)
+		last = (unsigned int)l->thread_native;
+	last = l->thread_next > last ? l->thread_next : last;
+	return last <= HEAD - 8 ? last + 8 : 0;
+}
+
 /* Does this state run on our stack?  next: the one after it. */
 static bool place_state(struct place *p, uint64_t state, uint64_t here, uint64_t end, uint64_t *next)
 {
@@ -92,7 +106,7 @@ static bool place_state(struct place *p, uint64_t state, uint64_t here, uint64_t
 
 	p->state = state;
 	*next = 0;
-	if (!memory_may_be(state) || !memory_copy(state, head, sizeof(head)))
+	if (!memory_may_be(state) || !memory_copy(state, head, interpreters_head(l)))
 		return false;
 	memcpy(next, head + l->thread_next, 8);
 	if (l->thread_cframe >= 0) {
@@ -104,12 +118,6 @@ static bool place_state(struct place *p, uint64_t state, uint64_t here, uint64_t
 		return false;
 	memcpy(&word, head + l->thread_frame, 8);
 	return place_frames(p, word, here, end);
-}
-
-static bool interpreters_fit(const struct layout *l)
-{
-	return l->thread_next <= HEAD - 8 && l->thread_frame <= HEAD - 8 && l->thread_cframe <= (int)HEAD - 8 &&
-	       l->thread_native <= (int)HEAD - 8 && (l->thread_cframe >= 0 || (l->thread_native >= 0 && l->frame_owner >= 0));
 }
 
 /* The states of ours, by their place; the innermost first. */
@@ -141,7 +149,7 @@ static unsigned int interpreters_ours(struct place ours[OURS], uint64_t here, ui
 bool interpreters_walk(uint64_t here, uint64_t end, struct python_stack *more, struct python_stack *s)
 {
 	struct place ours[OURS];
-	unsigned int count = interpreters_fit(&python.layout) ? interpreters_ours(ours, here, end) : 0, room;
+	unsigned int count = interpreters_head(&python.layout) ? interpreters_ours(ours, here, end) : 0, room;
 
 	s->kept = s->depth = 0;
 	s->cut = false;
