@@ -265,12 +265,16 @@ void ct_recording_streams(struct ct_recording *rec)
 /* A thread that is being killed needs a moment; a daemon is not waited for. */
 #define DYING_MS	500
 
-/* Somebody has removed the directory, or put another one in its place. */
-static bool recording_is_gone(const struct ct_recording *rec)
+/* Somebody has removed the directory, or moved it away. */
+static int recording_gone(const struct ct_recording *rec, struct ct_error *err)
 {
 	struct stat ours, there;
 
-	return !fstat(rec->dirfd, &ours) && (stat(rec->dir, &there) ? errno == ENOENT : ours.st_ino != there.st_ino || ours.st_dev != there.st_dev);
+	if (fstat(rec->dirfd, &ours) || (stat(rec->dir, &there) ? errno != ENOENT : ours.st_ino == there.st_ino && ours.st_dev == there.st_dev))
+		return 0;
+	if (!ours.st_nlink)
+		return ct_fail(err, ENOENT, "%s was removed while it was recorded: its records are lost", rec->dir);
+	return ct_fail(err, ENOENT, "%s was moved while it was recorded: it is not finished, and later records are lost", rec->dir);
 }
 
 static int recording_finish(const char *dir, struct ct_error *err)
@@ -291,7 +295,7 @@ static int recording_finish(const char *dir, struct ct_error *err)
 
 int ct_recording_finish(struct ct_recording *rec, struct ct_error *err)
 {
-	int ret;
+	int ret, gone;
 
 	ct_state_clock(&rec->state);
 	ret = ct_state_close(&rec->state);
@@ -300,8 +304,8 @@ int ct_recording_finish(struct ct_recording *rec, struct ct_error *err)
 	ct_machine_versions(&rec->registry, rec->dir);
 	ct_registry_close(&rec->registry);
 	ct_device_close(&rec->device);
-	if (recording_is_gone(rec))
-		ret = ct_fail(err, ENOENT, "%s was removed while it was recorded: its records are lost", rec->dir);
+	gone = recording_gone(rec, err);
+	ret = gone ? gone : ret;
 	if (!ret)
 		ret = recording_finish(rec->dir, err);
 	ct_trace_unlock(rec->dir, rec->lock);
