@@ -101,7 +101,7 @@ int main(int argc, char **argv)
 		return 2;
 	word = word_of((const void *)cuMemAlloc_v2);
 	before = word ? *word : NULL;
-	if (before && dladdr(before, &info) && strstr(info.dli_fname, "cudatrace"))
+	if (before && dladdr(before, &info) && strstr(info.dli_fname, "libcudatrace"))
 		printf("word LIBRARY\n");
 	for (unsigned int i = 0; i < threads; i++)
 		if (pthread_create(&thread[i], NULL, work, (void *)(uintptr_t)i))
