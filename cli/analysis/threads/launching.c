@@ -165,8 +165,8 @@ static void launching_set(struct ct_launching_doing *d, unsigned int own, uint64
 	d->waits = false;
 }
 
-/* Notes what thread @index did until @now. */
-static int launching_note_change(struct ct_launching_process *lp, unsigned int index, uint64_t now)
+/* Room for one more change, at @now. */
+static int launching_room(struct ct_launching_process *lp, uint64_t now)
 {
 	struct ct_launching_order *o = lp->order;
 
@@ -176,7 +176,15 @@ static int launching_note_change(struct ct_launching_process *lp, unsigned int i
 		o->changes_count = 0;
 		lp->summed_up = now;
 	}
-	if (!ct_room(o->changes, o->changes_count, o->changes_room))
+	return ct_room(o->changes, o->changes_count, o->changes_room) ? 0 : -ENOMEM;
+}
+
+/* Notes what thread @index did until @now.  Inline: nearly each record of several threads comes here. */
+static inline int launching_note_change(struct ct_launching_process *lp, unsigned int index, uint64_t now)
+{
+	struct ct_launching_order *o = lp->order;
+
+	if ((o->changes_count == o->changes_room || o->changes_count == LAUNCHING_CHANGES) && launching_room(lp, now))
 		return -ENOMEM;
 	o->changes[o->changes_count++] = (struct launching_change){ now, o->now, lp->doing[index], index };
 	return 0;
