@@ -52,6 +52,7 @@
 	X(kernel, 0)		/* the module records, though no switches */ \
 	X(starter, 0)		/* another thread calls cuInit and makes the context, and no more */ \
 	X(threads, 1)		/* 2: another one launches in each second iteration */ \
+	X(copier, 0)		/* that one only copies */		\
 	X(apart, 1)		/* so much later than the first one */	\
 	X(slow, 0)		/* then each launch takes so much longer */ \
 	X(crowd, 0)		/* threads of another process that are in a launch all the time */ \
@@ -275,11 +276,16 @@ static void thread_open(struct thread *h, uint32_t pid, uint32_t tid, uint64_t t
 	h->w.head.lost = lost;
 }
 
-/* What another thread does while @i iterates: it launches at the same time. */
+/* What another thread does while @i iterates: it launches at the same time, or copies. */
 static void second_thread(struct thread *h, uint64_t t, uint64_t i)
 {
+	struct ct_copy c = { size, 0x7f0000000000, 0x10000000, 0, CT_DIR_H2D, 1 };
+
 	h->t = t;
-	launches_of(h, i, slow, 0);
+	if (copier)
+		call(h, COPY_ASYNC, 0, copy, 0, &c, sizeof(c));
+	else
+		launches_of(h, i, slow, 0);
 }
 
 static uint64_t process(uint32_t pid, uint64_t t, uint64_t number)

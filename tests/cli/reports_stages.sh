@@ -281,6 +281,13 @@ t_reports_turns()
 	"$b/make_rules" "$work/crowded" threads=2 launches=10 launch=10000 wait=50000 crowd=100
 	is "$("$plain" report --from start stages "$work/crowded" 2>/dev/null | tr -s ' \n' ' ' | grep -o 'has [0-9]* launching threads: of more than 64 the one that called last has its turn' | wc -l)" 1 \
 		"of 100 launching threads it is said whose turn it is"
+	# A thread that has turns but never launches is among the threads.
+	"$b/make_rules" "$work/copier" threads=2 copier=1 apart=600000 launches=10
+	"$plain" report --format json stages "$work/copier" 2>/dev/null >"$work/copier.json"
+	is "$(jq -c '[([.stages_turns[] | select(.Stage == "steady") | .Tid] | sort), ([.stages_accounts[] | select(.Stage == "steady") | .Tid] | unique)]' \
+		"$work/copier.json")" "[[4242,4243],[4242,4243]]" "a thread that only copies has turns, and its own times"
+	is "$("$plain" report stages "$work/copier" 2>/dev/null | grep -c '^ *4242 *4243 *steady .* [0-9.]* %$')" 1 "as people read it, too" ||
+		"$plain" report stages "$work/copier"
 }
 
 t_reports_stages()
@@ -296,8 +303,10 @@ t_reports_stages()
 			"$d.stages.spans")" "0 1" "stages of $name: each begins where the one before ends"
 		cp "$d.stages.spans" "$d.spans"
 		doings "$name" "$d.spans" >"$d.doings"
+		turns "$name" /dev/null | sed -n 's/^T.//p' >"$d.turns"
 		awk -F'\t' -v OFS='\t' '
 		FILENAME == ARGV[1] { wall[$1, $2] = $4 - $3; next }
+		FILENAME == ARGV[2] { if ($3 == "steady" || $3 == "execution") { turn[$1, $2] += $4; all[$1] += $4 } next }
 		$1 == "C" { launches[$2, $3] += $6 }
 		$1 == "A" && $5 != "application" && $5 != "before or after the thread" { called[$2, $3, $4] += $6 }
 		{ line[++n] = $0 }
@@ -311,10 +320,10 @@ t_reports_stages()
 			}
 			for (i = 1; i <= n; i++) {
 				split(line[i], f, FS)
-				if (f[1] == "A" && (launches[f[2], f[3]] || (f[2], f[4]) in works && works[f[2], f[4]] == f[3]))
+				if (f[1] == "A" && (launches[f[2], f[3]] || (all[f[2]] && 100 * turn[f[2], f[3]] >= all[f[2]]) || (f[2], f[4]) in works && works[f[2], f[4]] == f[3]))
 					print f[2], f[3], f[4], f[5], f[6], 100 * f[6] / wall[f[2], f[4]]
 			}
-		}' "$d.stages.spans" "$d.doings" >"$d.accounts.want"
+		}' "$d.stages.spans" "$d.turns" "$d.doings" >"$d.accounts.want"
 		table 2 "$d.stages.csv" >"$d.accounts.csv"
 		csv "$d.accounts.csv" Pid Tid Stage Account "Time (ns)" "Time (%)" >"$d.accounts.got"
 		same "$d.accounts.want" "$d.accounts.got" nnttnd "stages of $name: every account"

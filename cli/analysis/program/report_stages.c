@@ -143,10 +143,13 @@ static bool stages_shown(const struct ct_analysis *a, uint32_t pid, uint32_t tid
 	       (!tid || !a->filter->tid || a->filter->tid == tid);
 }
 
-/* Is the thread shown in the stage?  Those that launch are; before the warm-up the one that works. */
+/*
+ * Is the thread shown in the stage?  Those that launch or have turns are, as one that only copies; before the warm-up the
+ * one that works.
+ */
 static bool stages_of_thread(const struct ct_accounting *acc, const struct ct_thread_account *thread, enum ct_stage stage)
 {
-	return ct_account_launches(thread) ||
+	return ct_account_launches(thread) || ct_account_has_turns(&acc->processes[thread->process], thread->tid) ||
 	       (stage < CT_STAGE_WARMUP && acc->processes[thread->process].workers[stage] == thread);
 }
 

@@ -300,16 +300,39 @@ const struct ct_launching_thread *ct_account_turn(const struct ct_process_accoun
 	return best;
 }
 
-unsigned int ct_account_turns(const struct ct_process_account *p)
+/* Those of all threads, ns. */
+static uint64_t account_all_turns(const struct ct_process_account *p)
 {
 	uint64_t all = 0;
-	unsigned int n = 0;
 
 	for (unsigned int i = 0; i < p->model->count; i++)
 		all += account_turn(&p->model->threads[i]);
-	for (unsigned int i = 0; i < p->model->count && all; i++)
-		n += account_turn(&p->model->threads[i]) * 100 >= all;
+	return all;
+}
+
+static bool account_has_turns(const struct ct_launching_thread *t, uint64_t all)
+{
+	return all && account_turn(t) * 100 >= all;
+}
+
+unsigned int ct_account_turns(const struct ct_process_account *p)
+{
+	uint64_t all = account_all_turns(p);
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < p->model->count; i++)
+		n += account_has_turns(&p->model->threads[i], all);
 	return n;
+}
+
+bool ct_account_has_turns(const struct ct_process_account *p, uint32_t tid)
+{
+	uint64_t all = account_all_turns(p);
+
+	for (unsigned int i = 0; i < p->model->count; i++)
+		if (p->model->threads[i].tid == tid && account_has_turns(&p->model->threads[i], all))
+			return true;
+	return false;
 }
 
 void ct_account_covered(const struct ct_process_account *p, const struct ct_process_phases *phases,

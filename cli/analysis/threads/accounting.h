@@ -66,6 +66,9 @@ const struct ct_launching_thread *ct_account_turn(const struct ct_process_accoun
  */
 unsigned int ct_account_turns(const struct ct_process_account *p);
 
+/* Is thread @tid one of them?  It may only copy. */
+bool ct_account_has_turns(const struct ct_process_account *p, uint32_t tid);
+
 /*
  * What the process does in the iterations of its steady state.  Where they cover little of it, the pauses between
  * them say nothing of what an iteration takes.
