@@ -952,6 +952,16 @@ t_stacks_threads()
 			ok $? "... explain names it first of $weight" || stacks_found $weight "$work/threads.json"
 		done
 	done
+	# Of a thread without Python code no sample has a stack: they say how long it waited all the same.
+	if gcc -shared -fPIC -O1 -o "$work/partner.so" tests/record/stacks_partner.c -ldl -pthread; then
+		CUDASIM_IOCTLS=0 "$cudatrace" record -q -f --no-module --stacks --sample=1000 -o "$work/threads-partner" -- \
+			"$python" tests/record/stacks_threads.py "$PWD/build/tests/sim/libcuda.so.1" "$work/partner.so" 30 2>"$work/threads.err"
+		read -r work_ns take_ns < <(threads_lines app "$work/threads-partner")
+		[ "${work_ns:-0}" -gt 75 ]
+		ok $? "beside a thread without Python code that waits: ${work_ns:-0} % where it is done" || cat "$work/threads.err"
+	else
+		ok 1 "the thread without Python code is built"
+	fi
 	for n in 80 100 160; do
 		COLUMNS=$n "$cudatrace" report lines "$work/threads-queue" 2>/dev/null | grep -q '^ *time .* GPU idle .* line  *function'
 		ok $? "with $n columns lines have the idle time of the GPU"

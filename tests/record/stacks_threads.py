@@ -3,7 +3,8 @@
 
 Usage: stacks_threads.py LIBCUDA HOW [ROUNDS]
 HOW they hand on: queue, condition, pool (with futures), join, poll (the main thread looks after them); socket: a thread of the program
-that calls no CUDA sends what each of them waits for; event: it sets what they wait for.
+that calls no CUDA sends what each of them waits for; event: it sets what they wait for; a file: stacks_partner.c's thread, which
+has no Python code.
 """
 import concurrent.futures
 import ctypes
@@ -20,8 +21,8 @@ context, module, kernel = (ctypes.c_void_p() for _ in range(3))
 SHAPE = [ctypes.c_uint(1)] * 6 + [ctypes.c_uint(0)]
 
 
-def work():
-    time.sleep(0.004)
+def work(seconds=0.004):
+    time.sleep(seconds)
 
 
 def give():
@@ -132,3 +133,11 @@ elif how == "event":
 
     threading.Thread(target=set_them).start()
     run([(by_event, events[i::2]) for i in range(2)])
+else:
+    partner = ctypes.CDLL(how)
+    if partner.partner_begin(sys.argv[1].encode(), context, kernel):
+        sys.exit("no partner")
+    for _ in range(rounds):
+        work(0.02)
+        give()
+        partner.partner_turn()

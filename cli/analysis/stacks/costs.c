@@ -31,6 +31,7 @@ struct costs_track {
 	uint64_t pending;		/* ns of the application before calls that have no stack */
 	bool launches, stacked;		/* it gave work; it had a stack */
 	bool named;			/* it had a sample with a stack */
+	uint32_t decided, waited;	/* samples since its last call; those in which it only waited for another thread */
 	const struct ct_track *track;
 	struct costs_sample sample;	/* the last one */
 	/* Those since its last call, once it is known what the other threads did. */
@@ -193,11 +194,17 @@ static int costs_decide(const struct ct_analysis *a, struct costs_track *track)
 	struct costs_sample *sample = &track->sample;
 	uint64_t at = sample->at;
 	uint32_t instead;
+	bool waited;
 
 	sample->at = 0;
 	if (!at || sample->part == CT_STACK_NO_PART)
 		return 0;
-	if (!ct_driving_waited(driving, track->track, at, &instead))
+	waited = ct_driving_waited(driving, track->track, at, &instead);
+	if (at >= track->last) {
+		track->decided++;
+		track->waited += waited;
+	}
+	if (!waited)
 		return costs_put(&track->since, sample->node, sample->part, &sample->cost, at, at);
 	sample->cost = (struct ct_stack_cost){
 		.of[CT_COST_WAITED] = sample->cost.of[CT_COST_DIVIDES],
@@ -278,6 +285,17 @@ static int costs_sample(struct ct_analysis *a, const struct ct_span *span, uint6
 	return 0;
 }
 
+/*
+ * What counts of the time since the last call of a thread.  Samples without a stack, as of a thread without Python code, divide
+ * nothing: here they say for how much of it the thread only waited for another one.
+ */
+static uint64_t costs_between(const struct costs_track *track, uint64_t ns)
+{
+	if (track->named || !track->waited)
+		return ns;
+	return (unsigned __int128)ns * (track->decided - track->waited) / track->decided;
+}
+
 static int costs_call(struct ct_analysis *a, const struct ct_span *span, struct ct_stack_cost *cost, uint64_t part)
 {
 	struct ct_stack_costs *s = a->state;
@@ -299,7 +317,7 @@ static int costs_call(struct ct_analysis *a, const struct ct_span *span, struct 
 	if (!span->depth && span->flags & CT_SPAN_TIMED) {
 		costs_times(span, cost);
 		if (track->launches && span->begin > track->last)
-			track->pending += span->begin - track->last;
+			track->pending += costs_between(track, span->begin - track->last);
 		track->stacked |= span->stack != 0;
 		/* What comes before a call without a stack (a getter) counts for the next one that has one. */
 		if (span->stack || !track->stacked) {
@@ -309,6 +327,7 @@ static int costs_call(struct ct_analysis *a, const struct ct_span *span, struct 
 		}
 		track->launches |= ct_class_is(span->class, CT_IS_WORK);
 		track->last = span->end;
+		track->decided = track->waited = 0;
 		if (track->launches && track->last > p->last)
 			p->last = track->last;
 	}
