@@ -474,14 +474,14 @@ t_reports_shares()
 			elif .Rule == "off-cpu" then ["off the CPU", ."Share (%)", $parts["off the CPU"]]
 			elif .Rule == "host-late" then ["late", ."Share (%)",
 				if $works then 100 - $works - $queued - $ranks else 100 - ($parts["waiting in synchronisations"] // 0) end]
-			elif .Rule == "gpu-idle" then ["idle", ([$t | scan("is idle for [^(]*\\(([0-9.]+) %\\)")][0] // [null])[0], if $works then 100 - $works else null end]
+			elif .Rule == "gpu-idle" then ["idle", ([$t | scan("is idle for [^(]*\\(([0-9.]+) %\\)")][0] // [null])[0], if $works then 100 - $works - $ranks else null end]
 			elif .Rule == "gpu-kernels" then ["works", ([$t | scan("works for [^(]*\\(([0-9.]+) %\\)")][0] // [null])[0], $works]
 			else empty end),
 			(if .Rule == "host-bound" then ["waits", ([$t | scan("wait only [^(]*\\(([0-9.]+) %\\)")][0] // [null])[0], $parts["waiting in synchronisations"]],
 				["works", ([$t | scan("GPU works for ([0-9.]+) %")][0] // [null])[0], $works] else empty end) |
 			select(.[1] != null and .[2] != null) | .[0] as $what | (.[1] | tonumber) as $x | .[2] as $y |
 			# What is less than 1 % is not said.
-			(if $what != "late" then [] elif $works then [$queued, $ranks] else [$parts["waiting in synchronisations"] // 0] end |
+			(if $what == "idle" then [$ranks] elif $what != "late" then [] elif $works then [$queued, $ranks] else [$parts["waiting in synchronisations"] // 0] end |
 				map(select(. == 0)) | length) as $unsaid |
 			"\($pid) \($f.Rule) \($what): \($x) verdict \($y) \($x <= $y + 0.21 and $x >= $y - 0.21 - $unsaid)"),
 		# How long a rank makes another wait, and how long that one waits.
@@ -510,6 +510,17 @@ t_reports_shares()
 		ok $? "$name: findings of the page"
 	done < <(every_trace)
 	is "$((compared >= 120))" 1 "$compared shares are compared"
+	# A GPU that only waits for other ranks is neither busy nor idle.
+	dir=$(every_trace | grep '/ranks/.*/sleep$')
+	"$plain" report --format json stages "$dir" 2>/dev/null >"$d/stages"
+	is "$("$plain" report --format json gaps "$dir" 2>/dev/null | jq -c '.gaps_idle | [map([.Pid, ."Device Idle (ns)"] | join(" ")),
+		all(."Busy (ns)" + ."Device Idle (ns)" + ."Waiting for Ranks (ns)" == ."Duration (ns)"), any(."Waiting for Ranks (ns)" > 0)]')" \
+		"$(jq -c '[[.stages[] | select(.Stage == "steady") | [.Pid, ."Device Idle (ns)"] | join(" ")], true, true]' "$d/stages")" \
+		"gaps: a GPU is idle for as long as the stages say, and not while it waits for other ranks"
+	dir=$(every_trace | grep '/ranks/.*/bandwidth$')
+	is "$("$plain" explain --format json "$dir" 2>/dev/null | jq -c '[.findings[] | select(.Rule == "gpu-idle") | [.Pid, ."Cost (ns)"] | join(" ")] | sort')" \
+		"$("$plain" report --format json gaps "$dir" 2>/dev/null | jq -c '[.gaps_idle[] | [.Pid, ."Device Idle (ns)"] | join(" ")] | sort')" \
+		"the finding says the same time"
 }
 
 # The main phase is called steady state or execution: no other stage holds most of the launches or most

@@ -79,33 +79,40 @@ static void busy_period(struct ct_gpu_busy_device *d, const struct ct_process_ph
 }
 
 /* It only waited since d->waits_since. */
-static void busy_waited(struct ct_gpu_busy_device *d, const struct ct_process_phases *phases, uint64_t to)
+static void busy_waited(struct ct_gpu_busy_device *d, const struct ct_process_phases *phases,
+			const struct ct_report_filter *filter, uint64_t to)
 {
+	uint64_t from = d->waits_since, until = to;
+
 	if (!d->waits_since)
 		return;
+	ct_filter_clip(filter, &from, &until);
 	d->all.waiting += to - d->waits_since;
 	for (unsigned int i = 0; i < phases->stages_count; i++) {
 		const struct ct_stage_span *span = &phases->stages[i];
 
 		d->stages[span->stage].waiting += busy_common(span->begin, span->end, d->waits_since, to);
+		d->chosen_waiting[span->stage] += busy_common(span->begin, span->end, from, until);
 	}
 	d->waits_since = 0;
 }
 
-static void busy_works(struct ct_gpu_busy_device *d, const struct ct_process_phases *phases, uint64_t from)
+static void busy_works(struct ct_gpu_busy_device *d, const struct ct_process_phases *phases,
+		       const struct ct_report_filter *filter, uint64_t from)
 {
-	busy_waited(d, phases, from);
+	busy_waited(d, phases, filter, from);
 	if (!d->running++)
 		d->since = from;
 }
 
 /* Kernels whose waiting is over by @now work from then on. */
-static void busy_waits_end(struct ct_gpu_busy_device *d, const struct ct_process_phases *phases, uint64_t now)
+static void busy_waits_end(struct ct_gpu_busy_device *d, const struct ct_process_phases *phases,
+			   const struct ct_report_filter *filter, uint64_t now)
 {
 	uint32_t over = 0;
 
 	while (over < d->waiters_count && d->waiters[over] <= now)
-		busy_works(d, phases, d->waiters[over++]);
+		busy_works(d, phases, filter, d->waiters[over++]);
 	if (!over)
 		return;
 	d->waiters_count -= over;
@@ -135,12 +142,12 @@ static int busy_step(struct ct_gpu_busy_device *d, const struct ct_process_phase
 	unsigned int stage;
 
 	*worked = false;
-	busy_waits_end(d, phases, e->kind == CT_ON_BEGIN ? e->begin : e->end);
+	busy_waits_end(d, phases, filter, e->kind == CT_ON_BEGIN ? e->begin : e->end);
 	if (e->kind == CT_ON_BEGIN) {
 		d->first = d->first ? d->first : e->begin;
 		if (until > e->begin)
 			return busy_waits(d, e->begin, until);
-		busy_works(d, phases, e->begin);
+		busy_works(d, phases, filter, e->begin);
 		return 0;
 	}
 	stage = ct_phases_stage(phases, e->begin);

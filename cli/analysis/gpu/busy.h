@@ -31,6 +31,7 @@ struct ct_gpu_busy_device {
 	uint64_t first, last;			/* ns */
 	struct ct_gpu_busy_stage all, stages[CT_STAGE_COUNT];
 	uint64_t chosen[CT_STAGE_COUNT];	/* ns that it worked between --from and --to */
+	uint64_t chosen_waiting[CT_STAGE_COUNT];	/* and only waited for other ranks */
 };
 
 struct ct_gpu_busy_process {

@@ -56,8 +56,9 @@ enum { START, DURATION, MOST, PID, TID, DEVICE, CAUSES, PREVIOUS = CAUSES + CT_I
 static const struct ct_column columns[2][COLUMNS] = { GAP_COLUMNS(6), GAP_COLUMNS(0) };
 #undef ROW
 
-enum { I_PID, I_DEVICE, I_STAGE, I_DURATION, I_BUSY, I_IDLE, I_SHARE, I_GAPS, I_COLUMNS };
+enum { I_PID, I_DEVICE, I_STAGE, I_DURATION, I_BUSY, I_IDLE, I_SHARE, I_GAPS, I_WAITING, I_COLUMNS };
 
+/* The last one only where a GPU waited for other ranks: then it is neither busy nor idle. */
 static const struct ct_column idle_columns[I_COLUMNS] = {
 	[I_PID] = { "Pid", "pid", CT_CELL_ID, 0 },
 	[I_DEVICE] = { "Device", "GPU", CT_CELL_ID, 0 },
@@ -65,6 +66,7 @@ static const struct ct_column idle_columns[I_COLUMNS] = {
 	[I_DURATION] = { "Duration (ns)", "duration", CT_CELL_NS, 0 },
 	[I_BUSY] = { "Busy (ns)", "busy", CT_CELL_NS, 0 },
 	[I_IDLE] = { "Device Idle (ns)", "idle", CT_CELL_NS, 0 },
+	[I_WAITING] = { "Waiting for Ranks (ns)", "waiting", CT_CELL_NS, 0 },
 	[I_SHARE] = { "Device Idle (%)", "of it", CT_CELL_PERCENT, 0 },
 	[I_GAPS] = { "Gaps", "gaps", CT_CELL_COUNT, 0 },
 };
@@ -216,12 +218,21 @@ static void gaps_longest(struct ct_analysis *a, const struct ct_gpu_idle *idle)
 			      ct_term_count(gaps, idle->gaps), idle->longest_count);
 }
 
+static bool gaps_waited(const struct ct_gpu_busy *busy)
+{
+	for (unsigned int i = 0; i < busy->processes_count; i++)
+		if (busy->processes[i].any.all.waiting)
+			return true;
+	return false;
+}
+
 static void gaps_stages(struct ct_analysis *a, const struct ct_gpu_idle *idle)
 {
-	struct ct_table *t = ct_analysis_table(a, "gaps_idle",
-		"Idle time of each GPU by stage", idle_columns, I_COLUMNS);
 	const struct ct_gpu_coverage *coverage = ct_analysis_state(a, &ct_gpu_coverage_analyser);
 	const struct ct_gpu_busy *busy = ct_analysis_state(a, &ct_gpu_busy_analyser);
+	bool waited = gaps_waited(busy);
+	struct ct_table *t = ct_analysis_table(a, "gaps_idle", "Idle time of each GPU by stage", idle_columns,
+					       waited ? I_COLUMNS : I_WAITING);
 
 	for (unsigned int i = 0; i < busy->processes_count; i++) {
 		const struct ct_process_phases *p = &a->phases->processes[i];
@@ -237,6 +248,7 @@ static void gaps_stages(struct ct_analysis *a, const struct ct_gpu_idle *idle)
 				const struct ct_stage_span *span = &p->stages[k];
 				uint64_t begin = span->begin, end = span->end, ns = device->chosen[span->stage];
 				uint64_t wall = ct_filter_clip(a->filter, &begin, &end);
+				uint64_t waiting = device->chosen_waiting[span->stage], used = ns + waiting;
 				struct ct_cell *row;
 
 				if (!wall || (a->filter->pid && a->filter->pid != p->pid) ||
@@ -251,13 +263,17 @@ static void gaps_stages(struct ct_analysis *a, const struct ct_gpu_idle *idle)
 				if (!ct_gpu_covers(coverage, p->pid, begin, end))
 					continue;
 				row[I_BUSY] = ct_u64(ns);
-				row[I_IDLE] = ct_u64(wall > ns ? wall - ns : 0);
-				row[I_SHARE] = ct_double(wall > ns ? 100.0 * (wall - ns) / wall : 0);
+				row[I_IDLE] = ct_u64(wall > used ? wall - used : 0);
+				row[I_SHARE] = ct_double(wall > used ? 100.0 * (wall - used) / wall : 0);
 				row[I_GAPS] = ct_u64(gaps ? gaps->gaps[span->stage] : 0);
+				if (waited)
+					row[I_WAITING] = ct_u64(waiting);
 			}
 		}
 	}
 	ct_table_note(t, "Busy counts work of several streams at the same time once.");
+	if (waited)
+		ct_table_note(t, "A GPU that only waits for other ranks in a collective is neither busy nor idle.");
 	ct_gpu_coverage_notes(a, t, false);
 }
 

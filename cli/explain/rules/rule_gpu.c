@@ -106,7 +106,7 @@ static enum ct_idle_cause gpu_name_causes(const struct ct_gpu_idle_device *d, ch
 }
 
 /*
- * ns of the steady state in which the GPU did not work, as report gaps has it; more than its gaps where one is
+ * ns of the steady state in which the GPU had no work, as report gaps has it; more than its gaps where one is
  * in two stages.  Without records of all the steady state its gaps alone.
  */
 static uint64_t gpu_all_idle(const struct ct_explain *x, const struct ct_gpu_idle_device *d)
@@ -118,7 +118,8 @@ static uint64_t gpu_all_idle(const struct ct_explain *x, const struct ct_gpu_idl
 
 		if (device->gpu != d->gpu)
 			continue;
-		busy = CT_STAGES_MAIN(device->stages, .busy);
+		/* While it only waits for other ranks there is no gap. */
+		busy = CT_STAGES_MAIN(device->stages, .busy) + CT_STAGES_MAIN(device->stages, .waiting);
 		return wall > busy ? wall - busy : 0;
 	}
 	return gpu_idle_of(d);
