@@ -303,3 +303,24 @@ t_keep_names()
 	[ "$("$cudatrace" export --format jsonl -o - "$dir" 2>/dev/null | grep -c '"name":"cuCtxGetDevice"')" -ge 100000 ]
 	ok $? "... and what the program does then is recorded" || cat "$work/names.said"
 }
+
+# Nor do names take all that is read of them: what a function is must still be found there.
+t_names_full()
+{
+	local dir=$work/trace-full
+	rm -rf "$dir" "$work/full.in"
+	mkfifo "$work/full.in"
+	"$cudatrace" record -q --no-module -f -o "$dir" -- "$PWD/build/tests/record-busy" wait names=3000 1000 <"$work/full.in" >"$work/full.out" 2>"$work/full.said" &
+	exec 8>"$work/full.in"
+	wait_until grep -qs 0 "$work/full.out"
+	# As other processes would have, lines of 4,000 bytes.
+	yes "info filler $(head -c 3987 /dev/zero | tr '\0' x)" | head -n 16740 >>"$dir/.registry"
+	echo >&8
+	exec 8>&-
+	wait $!
+	is "$?,$(tail -n 1 "$work/full.out")" "0,1000" "a program with 3,000 kernels, where names take 64 MiB already" || cat "$work/full.said"
+	is "$(grep -c 'names take as much as they may (60 MiB)' "$work/full.said")" 1 "... it is told that further ones have none" || cat "$work/full.said"
+	is "$("$cudatrace" export --format jsonl -o - "$dir" 2>/dev/null | grep -c '"name":"cuCtxGetDevice"')" 1000 "... and a function that is called first then is recorded" ||
+		cat "$work/full.said"
+	rm -r "$dir"
+}

@@ -18,6 +18,7 @@
 
 #define TRIES		64		/* ids that are tried for one text */
 #define FILE_MAX	(64u << 20)	/* what is behind is not read: somebody may append for ever */
+#define NAMES_MAX	(FILE_MAX - (4u << 20))	/* names are behind no more of it, so that classes are not lost */
 #define INFOS_MAX	4096
 
 #define E_STALE		116		/* not the directory of this recording */
@@ -343,12 +344,19 @@ const u8 *ct_registry_uuid(void)
 	return uuid;
 }
 
-/* record --keep never drops a name.  Those of programs that make new ones for ever would take all that is for records. */
+/*
+ * No name is ever dropped.  Those of programs that make new ones for ever would take all that is for records (record --keep),
+ * and what is read of the file.
+ */
 static bool names_are_full(char kind)
 {
-	if (likely(kind != 's' || !ct_options.keep || ct_load(&offset) < ct_options.keep))
+	u64 most = ct_options.keep && ct_options.keep < NAMES_MAX ? ct_options.keep : NAMES_MAX;
+
+	if (likely(kind != 's' || ct_load(&offset) < most))
 		return false;
-	ct_say_once(CT_ONCE_REGISTRY, "names take as much as they may of what is kept (record --keep), further kernels and lines have none: ", path);
+	ct_say_once(CT_ONCE_REGISTRY, most < NAMES_MAX ?
+		    "names take as much as they may of what is kept (record --keep), further kernels and lines have none: " :
+		    "names take as much as they may (60 MiB), further kernels and lines have none: ", path);
 	return true;
 }
 
