@@ -143,6 +143,18 @@ static void find_command(struct find_images *images)
 		command->first = 0;
 }
 
+/* A program that the recorded one starts (a rank of torchrun) began before its first call, too: its samples say so. */
+static void find_sampled(struct find_images *images, const struct ct_phase_records *h)
+{
+	for (size_t i = 0; i < h->sampled.count; i++) {
+		const struct ct_phase_sampled *s = &h->sampled.list[i];
+		struct find_image *image = find_image(images, s->pid, s->first);
+
+		if (image && image->first != UINT64_MAX && s->first >= image->from && s->first < image->first)
+			image->first = s->first;
+	}
+}
+
 static int find_make_images(struct find_images *images, struct ct_phase_records *h)
 {
 	uint32_t next;
@@ -188,6 +200,7 @@ static int find_make_images(struct find_images *images, struct ct_phase_records 
 		}
 	}
 	find_command(images);
+	find_sampled(images, h);
 	return 0;
 }
 

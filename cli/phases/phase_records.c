@@ -362,6 +362,23 @@ static int phase_gpu(struct ct_phase_records *h, const struct ct_record *r)
 	return 0;
 }
 
+/* A process is sampled from when it has our library, long before its first call. */
+static int phase_sample(struct ct_phase_records *h, const struct ct_record *r)
+{
+	uint64_t at = phase_since_start(h->trace, r->end);
+	struct ct_phase_sampled *s = ct_keyed_get(&h->sampled, r->pid);
+
+	if (s) {
+		s->first = at < s->first ? at : s->first;
+		return 0;
+	}
+	s = ct_keyed_put(&h->sampled, r->pid);
+	if (!s)
+		return -ENOMEM;
+	s->first = at;
+	return 0;
+}
+
 static int phase_stream(struct ct_phase_records *h, unsigned int index, struct phase_spans *spans_of)
 {
 	const struct ct_stream_file *s = &h->trace->streams[index];
@@ -402,6 +419,8 @@ static int phase_stream(struct ct_phase_records *h, unsigned int index, struct p
 		}
 		if (s->kind == CT_STREAM_GPU && r.class->call && r.pid)
 			rc = phase_gpu(h, &r);
+		if (r.class->id == CT_CLASS_sample && r.pid)
+			rc = phase_sample(h, &r);
 		if (!kind || !r.pid || r.flags & CT_F_BEGIN)
 			continue;
 		if (!thread || thread->tid != r.tid || thread->pid != r.pid) {
@@ -522,6 +541,7 @@ void ct_phase_records_free(struct ct_phase_records *h)
 	free(h->spans);
 	ct_keyed_free(&h->thread_of);
 	ct_keyed_free(&h->gpu);
+	ct_keyed_free(&h->sampled);
 	ct_keyed_free(&h->images);
 	ct_keyed_free(&h->texts);
 	*h = (struct ct_phase_records){ 0 };

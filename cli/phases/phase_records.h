@@ -122,6 +122,12 @@ struct ct_phase_text {
 	char *text;
 };
 
+/* A process whose threads were sampled (record --stacks). */
+struct ct_phase_sampled {
+	uint64_t pid;
+	uint64_t first;			/* ns since the trace's start */
+};
+
 struct ct_phase_records {
 	const struct ct_trace *trace;
 	uint8_t *kinds;			/* by class id */
@@ -133,6 +139,7 @@ struct ct_phase_records {
 	struct ct_phase_span *spans;
 	uint32_t spans_count, spans_capacity;
 	CT_KEYED(struct ct_phase_gpu) gpu;
+	CT_KEYED(struct ct_phase_sampled) sampled;
 	CT_KEYED(struct ct_phase_index) images;	/* by pid: process records so far */
 	CT_KEYED(struct ct_phase_text) texts;
 	uint64_t max;			/* how many are kept, by default CT_PHASE_RECORDS_MAX */

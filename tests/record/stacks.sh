@@ -430,6 +430,23 @@ t_stacks_startup_forked()
 		"... and only the parent's startup began with the trace" || "$cudatrace" report stages "$work/forked"
 }
 
+# A program that the recorded one starts (a rank) has its startup from when it is sampled, and not from its first call.
+t_stacks_startup_started()
+{
+	local python version
+	read -r python version < <(stacks_pythons)
+	[ -n "$python" ] || { skip "the startup of a program that another one starts" "no python3 with ctypes"; return; }
+	printf '%s\n' 'import ctypes, time' 'time.sleep(1)' "cuda, context = ctypes.CDLL('$PWD/build/tests/sim/libcuda.so.1'), ctypes.c_void_p()" \
+		'cuda.cuInit(0)' 'cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)' 'cuda.cuCtxSetCurrent(context)' 'cuda.cuCtxSynchronize()' >"$work/started.py"
+	# shellcheck disable=SC2016
+	stacked started sh -c '"$1" "$2"; exit $?' started "$python" "$work/started.py"
+	is $? 0 "a program that a shell starts is recorded" || tail -n 3 "$work/started.err"
+	is "$("$cudatrace" report --format json stages "$work/started" | jq -c '[.stages[] | select(.Stage == "startup") | ."Duration (ns)" >= 700000000]')" '[true]' \
+		"... and the second before its first call is its startup" || "$cudatrace" report stages "$work/started"
+	"$cudatrace" explain "$work/started" 2>/dev/null | tr -s ' \n' ' ' | grep -q 'The program runs for [0-9.]* m*s before its first call to libcuda: .*lines: [0-9]* % started.py:2 '
+	ok $? "... of which explain names the line" || "$cudatrace" explain "$work/started"
+}
+
 t_stacks_sample_options()
 {
 	local python version
