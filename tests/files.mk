@@ -78,7 +78,7 @@ $(B)/tests/record-gpu: tests/record/gpu.c $(SIM_LIB) $(SIM_CUPTI)
 $(B)/tests/record-ranks: tests/record/ranks.c
 $(B)/tests/record-ranks-one: tests/record/ranks_one.c
 $(B)/tests/record-ranks-shapes: tests/record/ranks_shapes.c
-$(B)/tests/record-ranks $(B)/tests/record-ranks-one $(B)/tests/record-ranks-shapes: $(SIM_LIB) $(SIM_NCCL) $(SIM_CUPTI)
+$(B)/tests/record-ranks $(B)/tests/record-ranks-one $(B)/tests/record-ranks-shapes: tests/record/ranks_job.h $(SIM_LIB) $(SIM_NCCL) $(SIM_CUPTI)
 	@mkdir -p $(@D)
 	$(call run,LD,$@) $(CC) $(ALL_CFLAGS) -o $@ $(filter %.c,$^) -L$(SIM_OUT) -l:libcuda.so.1 -L$(SIM_OUT)/nccl \
 		-l:libnccl.so.2 -Wl,--no-as-needed -L$(SIM_OUT)/cupti -l:libcupti.so.13 -ldl -lpthread
@@ -87,7 +87,7 @@ $(B)/tests/record-ranks $(B)/tests/record-ranks-one $(B)/tests/record-ranks-shap
 # a library that calls its own through its global offset table, as PyTorch's once did.  The library has main().
 INSIDE := tests/record/ranks.c tests/sim/nccl.c
 INSIDE_LIBS := -L$(SIM_OUT) -l:libcuda.so.1 -Wl,--no-as-needed -L$(SIM_OUT)/cupti -l:libcupti.so.13 -ldl -lpthread
-$(B)/tests/record-ranks-exports $(B)/tests/librecord-ranks.so: $(INSIDE) tests/sim/nccl.h tests/sim/cuda_sim.h $(SIM_LIB) $(SIM_CUPTI)
+$(B)/tests/record-ranks-exports $(B)/tests/librecord-ranks.so: $(INSIDE) tests/record/ranks_job.h tests/sim/nccl.h tests/sim/cuda_sim.h $(SIM_LIB) $(SIM_CUPTI)
 $(B)/tests/record-ranks-exports:
 	@mkdir -p $(@D)
 	$(call run,LD,$@) $(CC) $(ALL_CFLAGS) -rdynamic -o $@ $(INSIDE) $(INSIDE_LIBS)

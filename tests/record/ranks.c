@@ -28,30 +28,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../sim/cuda_sim.h"
-#include "../sim/nccl.h"
+#include "ranks_job.h"
 
 static const char image[] =
 	"cudatrace-sim-image 1\n"
 	"kernel forward pii\n"
 	"kernel work pii\n";
-
-#define OK(call)	ok((int)(call), __LINE__)
-
-static void ok(int result, int line)
-{
-	if (!result)
-		return;
-	fprintf(stderr, "ranks.c:%d: %d\n", line, result);
-	exit(1);
-}
-
-static int number(const char *name)
-{
-	const char *value = getenv(name);
-
-	return value ? atoi(value) : 0;
-}
 
 static int option(int argc, char **argv, const char *name)
 {
@@ -61,40 +43,6 @@ static int option(int argc, char **argv, const char *name)
 		if (!strncmp(argv[i], name, n) && argv[i][n] == '=')
 			return atoi(argv[i] + n + 1);
 	return -1;
-}
-
-static ncclUniqueId unique_id(const char *path, int rank)
-{
-	char temporary[4096];
-	ncclUniqueId id;
-	FILE *f;
-
-	if (!rank) {
-		OK(ncclGetUniqueId(&id));
-		snprintf(temporary, sizeof(temporary), "%s.new", path);
-		f = fopen(temporary, "w");
-		if (!f || fwrite(&id, sizeof(id), 1, f) != 1 || fclose(f) || rename(temporary, path))
-			exit(2);
-		return id;
-	}
-	while (!(f = fopen(path, "r")))
-		usleep(1000);
-	if (fread(&id, sizeof(id), 1, f) != 1)
-		exit(2);
-	fclose(f);
-	return id;
-}
-
-/* It is about to make its last call: FILE.RANK. */
-static void tell(const char *path, int rank)
-{
-	char name[4096];
-	FILE *f;
-
-	snprintf(name, sizeof(name), "%s.%d", path, rank);
-	f = fopen(name, "w");
-	if (f)
-		fclose(f);
 }
 
 int main(int argc, char **argv)
@@ -125,7 +73,7 @@ int main(int argc, char **argv)
 	OK(cuMemAlloc_v2(&memory, 1 << 20));
 	if (option(argc, argv, "lookup") >= 0)
 		reduce = (__typeof__(reduce))dlsym(RTLD_DEFAULT, "ncclAllReduce");
-	OK(ncclCommInitRank(&comm, ranks, unique_id(argv[1], rank), rank));
+	OK(ncclCommInitRank(&comm, ranks, unique_id(argv[1], !rank), rank));
 	if (option(argc, argv, "split") >= 0)
 		OK(ncclCommSplit(comm, rank % 2, -rank, &half, NULL));
 	for (int i = 0; i < iterations; i++) {

@@ -15,8 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../sim/cuda_sim.h"
-#include "../sim/nccl.h"
+#include "ranks_job.h"
 
 #define MOST	16
 
@@ -28,16 +27,6 @@ static int ranks, iterations, late = -1, hang = -1, unused = -1;
 static CUcontext context;
 static CUfunction work;
 static ncclUniqueId id;
-
-#define OK(call)	ok((int)(call), __LINE__)
-
-static void ok(int result, int line)
-{
-	if (!result)
-		return;
-	fprintf(stderr, "ranks_one.c:%d: %d\n", line, result);
-	exit(1);
-}
 
 static void launch(CUstream stream, CUdeviceptr memory)
 {

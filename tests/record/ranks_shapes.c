@@ -24,10 +24,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../sim/cuda_sim.h"
-#include "../sim/nccl.h"
+#include "ranks_job.h"
 
-#define OK(call)	ok((int)(call), __LINE__)
 #define SLEEP_US	40000
 #define FLOAT		7
 
@@ -39,55 +37,6 @@ static CUdeviceptr memory;
 static CUfunction work;
 static CUstream stream;
 static int rank, ranks;
-
-static void ok(int result, int line)
-{
-	if (!result)
-		return;
-	fprintf(stderr, "ranks_shapes.c:%d: %d\n", line, result);
-	exit(1);
-}
-
-static int number(const char *name)
-{
-	const char *value = getenv(name);
-
-	return value ? atoi(value) : 0;
-}
-
-static ncclUniqueId unique_id(const char *path, bool makes)
-{
-	char temporary[4096];
-	ncclUniqueId id;
-	FILE *f;
-
-	if (makes) {
-		OK(ncclGetUniqueId(&id));
-		snprintf(temporary, sizeof(temporary), "%s.new", path);
-		f = fopen(temporary, "w");
-		if (!f || fwrite(&id, sizeof(id), 1, f) != 1 || fclose(f) || rename(temporary, path))
-			exit(2);
-		return id;
-	}
-	while (!(f = fopen(path, "r")))
-		usleep(1000);
-	if (fread(&id, sizeof(id), 1, f) != 1)
-		exit(2);
-	fclose(f);
-	return id;
-}
-
-/* It is about to wait for ever, or ends before the others do: FILE.RANK. */
-static void tell(const char *path)
-{
-	char name[4096];
-	FILE *f;
-
-	snprintf(name, sizeof(name), "%s.%d", path, rank);
-	f = fopen(name, "w");
-	if (f)
-		fclose(f);
-}
 
 static void compute(int times, int us)
 {
@@ -159,7 +108,7 @@ int main(int argc, char **argv)
 		if (IS("uneven") && rank == 2 && i == iterations - 3)
 			break;
 		if (IS("leaves") && last) {
-			tell(argv[1]);
+			tell(argv[1], rank);
 			if (rank == 3)
 				pause();
 		}
@@ -187,14 +136,14 @@ int main(int argc, char **argv)
 			reduce(comm, IS("size") && odd ? 1 << 17 : 1 << 18, IS("datatype") && odd ? 6 : FLOAT);
 		}
 		if (IS("uneven") && i >= iterations - 3)
-			tell(argv[1]);
+			tell(argv[1], rank);
 		OK(cuStreamSynchronize(stream));
 		if (IS("checkpoint") && !rank && i % 20 == 19) {
 			OK(cuMemcpyDtoH_v2(saved, memory, sizeof(saved)));
 			usleep(5 * SLEEP_US);
 		}
 	}
-	tell(argv[1]);
+	tell(argv[1], rank);
 	if (IS("uneven"))
 		_exit(0);
 	OK(ncclCommDestroy(comm));
