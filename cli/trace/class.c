@@ -49,6 +49,8 @@ static bool class_is_output(const struct ct_class *class, const char *name)
 
 	if (ct_word_index(always, sizeof(always) / sizeof(*always), name) >= 0)
 		return true;
+	if (class->category == CT_CAT_GRAPH && !strcmp(name, "node"))
+		return true;
 	switch (class->operation) {
 	case CT_OP_ALLOC:
 	case CT_OP_MAP:

@@ -303,7 +303,8 @@
  * armed probes together, which CT_IOC_COUNT_ADD replaces: numbers 21 and 25 stay unused.
  * CT_SCHEMA_VERSION 2 added the layout k_firmware,
  * 3 the GPU streams with their layouts, the type memk and the op "exec", 4 the layout stack,
- * 5 the layout sample with the streams s-PID-N, 6 libnccl's calls, 7 the layout gpu_metrics.
+ * 5 the layout sample with the streams s-PID-N, 6 libnccl's calls, 7 the layout gpu_metrics,
+ * 8 graph_node and graph_made.
  *
  * 8. GPU STREAMS
  *
@@ -353,7 +354,7 @@
 #include "cudatrace_events.h"
 
 #define CT_ABI_VERSION		1
-#define CT_SCHEMA_VERSION	7
+#define CT_SCHEMA_VERSION	8
 #define CT_VERSION		"0.2.0"	/* of the product; dkms.conf says it too */
 #define CT_DEVICE_NAME		"cudatrace"
 #define CT_DEVICE_PATH		"/dev/cudatrace"

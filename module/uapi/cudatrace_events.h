@@ -199,6 +199,17 @@ enum ct_memkind { CT_MEMKINDS(CT_ENUM_ROW) CT_MEMKIND_COUNT };
 	F(x64, ptr) F(str, symbol_name) F(s32, version) F(x64, flags)
 #define CT_FIELDS_graph(F)						\
 	F(x64, graph) F(x64, stream)
+/* a graph that a call made or changed by another one, source: a clone, an executable graph */
+#define CT_FIELDS_graph_made(F)						\
+	F(x64, graph) F(x64, source)
+/*
+ * A node that was added to graph.  kernel: of a kernel node.  child: the graph that the node
+ * runs, of a conditional node with several bodies the first one; owned: child is the node's own
+ * (0: the node has a copy of it).  node_type: CUgraphNodeType of cuda.h.
+ */
+#define CT_FIELDS_graph_node(F)						\
+	F(x64, graph) F(x64, node) F(x64, child) F(str, kernel)		\
+	F(u16, node_type) F(u16, owned)
 
 /*
  * One ioctl of the driver.  ret: the return value of the system call (a negative errno on
@@ -438,7 +449,8 @@ enum ct_open_reason {
 	L(k_switch) L(k_wake) L(k_fence) L(k_fence_new) L(k_gpu_mem) L(k_xid)	\
 	L(k_fault) L(k_range) L(k_firmware) L(gpu_kernel) L(gpu_copy)	\
 	L(gpu_set) L(gpu_graph) L(gpu_clock) L(gpu_state) L(stack) L(sample)	\
-	L(communicator) L(collective) L(gpu_metrics)
+	L(communicator) L(collective) L(gpu_metrics) L(graph_made)	\
+	L(graph_node)
 
 #define CT_LAYOUT_ROW(name)	CT_LAYOUT_##name,
 enum ct_layout { CT_LAYOUTS(CT_LAYOUT_ROW) CT_LAYOUT_COUNT };

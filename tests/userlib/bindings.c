@@ -229,6 +229,79 @@ static void *launch_config(int n)
 	return put(n, &c, sizeof(c));
 }
 
+/* As cuda.h has them; version 1 ends before the kernel's other handle. */
+struct kernel_node {
+	u64 function;
+	unsigned grid[3], block[3], shared;
+	u64 parameters, extra, kernel, context;
+};
+
+static u64 kernel(int n);
+
+/* With the kernel as a function, or in later versions as a kernel. */
+static struct kernel_node kernel_node(int n, bool function)
+{
+	struct kernel_node node;
+
+	memset(&node, 0xdd, sizeof(node));
+	node.function = function ? kernel(n) : 0;
+	node.kernel = function ? number(n, 1) : kernel(n);
+	return node;
+}
+
+static void *kernel_node_at(int n, bool second, unsigned round)
+{
+	struct kernel_node node = kernel_node(n, !second || !(round & 1));
+
+	return put(n, &node, second ? sizeof(node) : offsetof(struct kernel_node, kernel));
+}
+
+#define BODY	14	/* no function has so many parameters: where one writes a node's graphs */
+
+static void *written(int n, u64 word, size_t size);
+
+/* Members: the graph in the node, the type, whether the graph is the node's. */
+static void *any_node(int n, unsigned round)
+{
+	enum { KERNEL, COPY, GRAPH = 4, CONDITIONAL = 13 };
+	static const u8 types[8] = { KERNEL, KERNEL, COPY, GRAPH, GRAPH, CONDITIONAL, CONDITIONAL, CONDITIONAL };
+	struct {
+		int type, reserved[3];
+		union {
+			struct kernel_node kernel;
+			struct { u64 graph; int ownership; } graph;
+			struct { u64 handle; int type; unsigned size; u64 bodies, context; } conditional;
+			u64 words[29];
+		};
+		u64 reserved2;
+	} node;
+	u64 *member = value[n].member;
+
+	memset(&node, 0xdd, sizeof(node));
+	node.type = types[round & 7];
+	member[1] = (u64)node.type;
+	value[n].text = "-";
+	switch (node.type) {
+	case KERNEL:
+		node.kernel = kernel_node(n, !(round & 1));
+		member[0] = 0;
+		break;
+	case GRAPH:
+		node.graph.graph = member[0] = number(n, 2);
+		node.graph.ownership = round & 1 ? 0 : 1;
+		member[2] = (u64)node.graph.ownership;
+		break;
+	case CONDITIONAL:	/* one body, none, and nowhere to write it */
+		node.conditional.size = round != 6;
+		node.conditional.bodies = round == 7 ? 0 : (u64)end_of(BODY);
+		if (round == 5)
+			node.conditional.bodies = (u64)written(BODY, member[0] = number(n, 3), 8);
+		member[2] = 1;
+		break;
+	}
+	return put(n, &node, sizeof(node));
+}
+
 #define LIST	3
 
 /* Members: the first, the sum. */
@@ -322,6 +395,10 @@ static void *fill_address(int n, const char *type, unsigned round)
 		return descriptor(n, type[1] == '3', round);
 	if (is(type, "cfg", ""))
 		return launch_config(n);
+	if (is(type, "kn1", "kn2"))
+		return kernel_node_at(n, type[2] == '2', round);
+	if (is(type, "node", ""))
+		return any_node(n, round);
 	if (is(type, "*str", ""))
 		return written(n, (u64)text(TEXT), 8);
 	if (is(type, "*64", ""))
@@ -353,7 +430,7 @@ static void fill(int n, const char *type, enum way way, unsigned round)
 		readable = is(type, "str", "cfg");
 	if (way == EMPTY)
 		readable = !is(type, "list", "*fn");
-	if (is(type, "str", "*fn"))
+	if (is(type, "str", "*fn") || is(type, "kn1", "kn2") || is(type, "node", ""))
 		v->text = "-";
 	if (readable)
 		v->word = (u64)fill_address(n, type, round);
@@ -490,15 +567,16 @@ static void call_all_ways(const struct line *l)
 {
 	const char *p = l->parameters;
 	int parameters = 0;
-	bool block = strchr(p, 'd'), array = strstr(p, "a2") || strstr(p, "a3");
+	bool block = strstr(p, "2d") || strstr(p, "3d"), eight = strstr(p, "a2") || strstr(p, "a3") || strstr(p, "node");
 
 	/* The first call takes the long way, the others the quick one if there is one. */
-	for (unsigned i = 0; i < (block ? 16 : array ? 8 : 2); i++)
+	for (unsigned i = 0; i < (block ? 16 : eight ? 8 : 2); i++)
 		parameters = call(l, GOOD, i);
 	if (strstr(p, "n32") || strstr(p, "n64"))
 		call(l, EMPTY, 0);
-	with_known = strstr(p, "fn");
-	call(l, GOOD, 0);
+	with_known = strstr(p, "fn") || strstr(p, "kn") || strstr(p, "node");
+	for (unsigned i = 0; i < 2; i++)
+		call(l, GOOD, i);
 	call(l, NOWHERE, ALL);
 	for (int i = 0; i < parameters; i++)
 		call(l, NOWHERE, (unsigned)i);

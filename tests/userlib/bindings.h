@@ -14,6 +14,9 @@
  *	fn *fn		a kernel's handle; where the call writes some
  *	2d 3d a2 a3 cfg	CUDA_MEMCPY2D and 3D (that of PEER has the same places),
  *			CUDA_ARRAY_DESCRIPTOR and ARRAY3D, CUlaunchConfig
+ *	kn1 kn2		CUDA_KERNEL_NODE_PARAMS and those of version 2
+ *	node		CUgraphNodeParams; the members: the graph in the node, the type, whether the graph
+ *			is the node's
  *	S		64 bytes by value
  *	-		of which nothing is recorded; where it is an address, it leads nowhere
  * Fields, as tests/userlib/dump.c prints them: $n is parameter n, as a number (behind 0x
@@ -35,6 +38,11 @@
 #define LAUNCH									\
 	"kernel=$0 shared=$7 grid_x=$1 grid_y=$2 grid_z=$3"			\
 	" block_x=$4 block_y=$5 block_z=$6 stream=0x$8"
+#define MADE(graph, source)	"graph=0x$" #graph " source=0x$" #source
+#define NODE(kernel, type)							\
+	"graph=0x$1 node=0x$0 child=0x0 kernel=" kernel " node_type=" #type " owned=0"
+#define ANY_NODE(n)								\
+	"graph=0x$1 node=0x$0 child=0x$" #n ".0 kernel=$" #n " node_type=$" #n ".1 owned=$" #n ".2"
 #define LAUNCH_GRID								\
 	"kernel=$0 shared=0 grid_x=$1 grid_y=$2 grid_z=1 block_x=0 block_y=0 block_z=0"
 
@@ -199,16 +207,35 @@ BOTH(cuEventElapsedTime, "*f 64 64", "start=0x$1 end=0x$2 elapsed_ns=$0")
 
 /* Graphs. */
 CALL(cuGraphCreate, "*64 -", "graph=0x$0 stream=0x0")
-CALL(cuGraphClone, "*64 -", "graph=0x$0 stream=0x0")
-BOTH(cuGraphInstantiate, "*64 - - - -", "graph=0x$0 stream=0x0")
-CALL(cuGraphInstantiateWithFlags, "*64 - -", "graph=0x$0 stream=0x0")
-CALL(cuGraphInstantiateWithParams, "*64 - -", "graph=0x$0 stream=0x0")
+CALL(cuGraphClone, "*64 64", MADE(0, 1))
+BOTH(cuGraphInstantiate, "*64 64 - - -", MADE(0, 1))
+CALL(cuGraphInstantiateWithFlags, "*64 64 -", MADE(0, 1))
+CALL(cuGraphInstantiateWithParams, "*64 64 -", MADE(0, 1))
 CALL(cuGraphUpload, "64 64", "graph=0x$0 stream=0x$1")
 CALL(cuGraphLaunch, "64 64", "graph=0x$0 stream=0x$1")
-CALL(cuGraphExecUpdate, "64 - - -", "handle=0x$0")
-CALL(cuGraphExecUpdate_v2, "64 - -", "handle=0x$0")
+CALL(cuGraphExecUpdate, "64 64 - -", MADE(0, 1))
+CALL(cuGraphExecUpdate_v2, "64 64 -", MADE(0, 1))
 CALL(cuGraphDestroy, "64", "handle=0x$0")
 CALL(cuGraphExecDestroy, "64", "handle=0x$0")
+
+/* Nodes of graphs: kernels are 0, copies 1, sets 2, functions of the host 3, graphs 4, and so on. */
+CALL(cuGraphAddKernelNode, "*64 64 - - kn1", NODE("$4", 0))
+CALL(cuGraphAddKernelNode_v2, "*64 64 - - kn2", NODE("$4", 0))
+CALL(cuGraphAddMemcpyNode, "*64 64 - - - -", NODE("-", 1))
+CALL(cuGraphAddMemsetNode, "*64 64 - - - -", NODE("-", 2))
+CALL(cuGraphAddHostNode, "*64 64 - - -", NODE("-", 3))
+CALL(cuGraphAddChildGraphNode, "*64 64 - - 64", "graph=0x$1 node=0x$0 child=0x$4 kernel=- node_type=4 owned=0")
+CALL(cuGraphAddEmptyNode, "*64 64 - -", NODE("-", 5))
+CALL(cuGraphAddEventWaitNode, "*64 64 - - -", NODE("-", 6))
+CALL(cuGraphAddEventRecordNode, "*64 64 - - -", NODE("-", 7))
+CALL(cuGraphAddExternalSemaphoresSignalNode, "*64 64 - - -", NODE("-", 8))
+CALL(cuGraphAddExternalSemaphoresWaitNode, "*64 64 - - -", NODE("-", 9))
+CALL(cuGraphAddMemAllocNode, "*64 64 - - -", NODE("-", 10))
+CALL(cuGraphAddMemFreeNode, "*64 64 - - 64", NODE("-", 11))
+CALL(cuGraphAddBatchMemOpNode, "*64 64 - - -", NODE("-", 12))
+CALL(cuGraphAddNode, "*64 64 - - node", ANY_NODE(4))
+CALL(cuGraphAddNode_v2, "*64 64 - - - node", ANY_NODE(5))
+CALL(cuGraphDestroyNode, "64", "handle=0x$0")
 
 /* With streams of their own for each thread. */
 CALL(cuMemcpy_ptds, "64 64 64", COPY(0, 1, 2, 0))
@@ -241,3 +268,6 @@ CALL(cuMemcpyBatchAsync_v3, "- - - - - - - -", "")
 #undef SET_ASYNC
 #undef LAUNCH
 #undef LAUNCH_GRID
+#undef MADE
+#undef NODE
+#undef ANY_NODE

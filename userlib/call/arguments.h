@@ -10,6 +10,7 @@
  *
  *	ARG(n)		argument n, counted from 0, as it was passed
  *	OUT(n)		the 8 bytes that argument n leads to after the call
+ *	AT(n, at)	those at this byte of it
  *	TEXT(n)		the text that argument n leads to
  *	KERNEL(handle)	the name of the kernel with this handle
  *
@@ -182,12 +183,31 @@ ROW(cuEventElapsedTime, 1, 2, elapsed, .start = ARG(1), .end = ARG(2), .elapsed_
 
 /* graphs */
 ROW(cuGraphCreate, 1, 1, graph, .graph = OUT(0))
-ROW(cuGraphClone, 1, 1, graph, .graph = OUT(0))
-ROW(cuGraphInstantiate, 1, 2, graph, .graph = OUT(0))
-ROW(cuGraphInstantiateWithFlags, 1, 1, graph, .graph = OUT(0))
-ROW(cuGraphInstantiateWithParams, 1, 1, graph, .graph = OUT(0))
+ROW(cuGraphClone, 1, 1, graph_made, .graph = OUT(0), .source = ARG(1))
+ROW(cuGraphInstantiate, 1, 2, graph_made, .graph = OUT(0), .source = ARG(1))
+ROW(cuGraphInstantiateWithFlags, 1, 1, graph_made, .graph = OUT(0), .source = ARG(1))
+ROW(cuGraphInstantiateWithParams, 1, 1, graph_made, .graph = OUT(0), .source = ARG(1))
 ROW(cuGraphUpload, 1, 1, graph, .graph = ARG(0), .stream = ARG(1))
 ROW(cuGraphLaunch, 1, 1, graph, .graph = ARG(0), .stream = ARG(1))
-ROW(cuGraphExecUpdate, 1, 2, handle, .handle = ARG(0))
+ROW(cuGraphExecUpdate, 1, 2, graph_made, .graph = ARG(0), .source = ARG(1))
 ROW(cuGraphDestroy, 1, 1, handle, .handle = ARG(0))
 ROW(cuGraphExecDestroy, 1, 1, handle, .handle = ARG(0))
+
+/* nodes of graphs, with their types in cuda.h */
+ROW(cuGraphAddKernelNode, 1, 1, graph_node, NODE(0), .kernel = KERNEL(AT(4, 0)))
+ROW(cuGraphAddKernelNode, 2, 2, graph_node, NODE(0), .kernel = KERNEL(NODE_KERNEL(4, 0)))
+ROW(cuGraphAddMemcpyNode, 1, 1, graph_node, NODE(1))
+ROW(cuGraphAddMemsetNode, 1, 1, graph_node, NODE(2))
+ROW(cuGraphAddHostNode, 1, 1, graph_node, NODE(3))
+ROW(cuGraphAddChildGraphNode, 1, 1, graph_node, NODE(4), .child = ARG(4))
+ROW(cuGraphAddEmptyNode, 1, 1, graph_node, NODE(5))
+ROW(cuGraphAddEventWaitNode, 1, 1, graph_node, NODE(6))
+ROW(cuGraphAddEventRecordNode, 1, 1, graph_node, NODE(7))
+ROW(cuGraphAddExternalSemaphoresSignalNode, 1, 1, graph_node, NODE(8))
+ROW(cuGraphAddExternalSemaphoresWaitNode, 1, 1, graph_node, NODE(9))
+ROW(cuGraphAddMemAllocNode, 1, 1, graph_node, NODE(10))
+ROW(cuGraphAddMemFreeNode, 1, 1, graph_node, NODE(11))
+ROW(cuGraphAddBatchMemOpNode, 1, 1, graph_node, NODE(12))
+ROW(cuGraphAddNode, 1, 1, graph_node, ANY_NODE(4))
+ROW(cuGraphAddNode, 2, 2, graph_node, ANY_NODE(5))
+ROW(cuGraphDestroyNode, 1, 1, handle, .handle = ARG(0))

@@ -11,8 +11,9 @@
 /* What a row says of its fields; see arguments.h. */
 #define ARG(n)			ct_arg(f, n)
 #define OUT(n)			ct_word(f, after, n, 0)
+#define AT(n, at)		ct_word(f, after, n, at)
 #define TEXT(n)			ct_text(f, after, n)
-#define KERNEL(handle)		ct_kernel_name(handle)
+#define KERNEL(handle)		ct_kernel_named(handle)
 
 /* (function *, count, module): what is listed first. */
 #define FIRST_KERNEL							\
@@ -45,6 +46,19 @@
 /* A memory set of so many elements; value: with the bits of an element. */
 #define SETS(to, count, bits)						\
 	.ptr = ARG(to), .size = (count) * sizeof(bits), .last = ct_two(bits, sizeof(bits))
+
+/*
+ * (node *, graph, dependencies, ...): a node that is added to a graph.  NODE_KERNEL: of CUDA_KERNEL_NODE_PARAMS from
+ * version 2 on, which begin at this byte of argument n, the kernel by either of its handles.
+ */
+#define NODE(type)		.node = OUT(0), .graph = ARG(1), .node_type = (type)
+#define NODE_KERNEL(n, at)	(AT(n, at) ? AT(n, at) : AT(n, (at) + 56))
+
+/* The same, with CUgraphNodeParams: a type, and from byte 16 on what nodes of this type have. */
+#define ANY_NODE(n)							\
+	NODE((u16)AT(n, 0)), .owned = decode_node_owns(f, after, n), .child = decode_node_child(f, after, n), \
+	.kernel = (u32)AT(n, 0) == NODE_IS_KERNEL ? KERNEL(NODE_KERNEL(n, 16)) : 0
+enum { NODE_IS_KERNEL = 0, NODE_IS_GRAPH = 4, NODE_IS_CONDITIONAL = 13 };
 
 /* CUDA_ARRAY_DESCRIPTOR and ARRAY3D: bytes of the array; milliseconds as ns. */
 #define ARRAY_SIZE(n, dimensions)	decode_array_size(f, after, n, dimensions)
@@ -113,6 +127,26 @@ static u64 decode_array_size(const struct ct_frame *f, bool after, unsigned n, u
 	return size;
 }
 
+/* A graph, and whether it moves into the node; or how many bodies the node got, and where they are. */
+static u64 decode_node_child(const struct ct_frame *f, bool after, unsigned n)
+{
+	const u64 *bodies;
+
+	switch ((u32)AT(n, 0)) {
+	case NODE_IS_GRAPH:
+		return AT(n, 16);
+	case NODE_IS_CONDITIONAL:
+		bodies = (const u64 *)AT(n, 32);
+		return bodies && AT(n, 24) >> 32 ? *bodies : 0;
+	}
+	return 0;
+}
+
+static u16 decode_node_owns(const struct ct_frame *f, bool after, unsigned n)
+{
+	return (u32)AT(n, 0) == NODE_IS_CONDITIONAL || ((u32)AT(n, 0) == NODE_IS_GRAPH && (u32)AT(n, 24) == 1);
+}
+
 static u64 decode_ns(const struct ct_frame *f, bool after, unsigned n)
 {
 	const float *ms = (const float *)ct_arg(f, n);
@@ -146,7 +180,7 @@ _Static_assert(sizeof(struct wide_set) == sizeof(struct ct_set), "the same place
 
 /* Texts inside, not pointers: what the loader need not relocate costs a program no time. */
 static const struct {
-	char name[32];
+	char name[40];
 	u8 from, to, layout, size;
 } rows[] = {
 #define ROW(function, from, to, layout, ...)				\

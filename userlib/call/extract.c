@@ -25,11 +25,16 @@ PLACE(grid_x, 8);
 PLACE(block_z, 28);
 PLACE(stream, 32);
 
-static cold void extract_kernel(u64 *o, u64 handle, u64 shared)
+cold u32 ct_kernel_named(u64 handle)
 {
 	u32 name = ct_kernel_name(handle);
 
-	o[0] = ct_two(name || !ct_kernel_asked ? name : ct_kernel_asked(handle), shared);
+	return name || !handle || !ct_kernel_asked ? name : ct_kernel_asked(handle);
+}
+
+static cold void extract_kernel(u64 *o, u64 handle, u64 shared)
+{
+	o[0] = ct_two(ct_kernel_named(handle), shared);
 }
 
 static inline void extract_kernel_quick(u64 *o, u64 handle, u64 shared)

@@ -48,6 +48,9 @@ u32 ct_text(const struct ct_frame *f, bool after, unsigned n);
 /* The id of a text of the program; 0 for none. */
 u32 ct_string_id(const char *s);
 
+/* The id of a kernel's name, which libcuda is asked for where that is allowed; 0: it is not known. */
+u32 ct_kernel_named(u64 handle);
+
 /* Two numbers side by side in one store, as whole words are read back at once. */
 static inline u64 ct_two(u32 low, u64 high)
 {

@@ -5,7 +5,7 @@
 #include "base/elf.h"
 #include "record/record.h"
 
-/* What gives the GPU work or memory, or waits for it; and where a capture begins and ends. */
+/* What gives the GPU work or memory, or waits for it; where a capture begins and ends; and what is added to a graph. */
 bool ct_stack_wanted(const struct ct_symbol *f)
 {
 	switch (f->category) {
@@ -14,7 +14,8 @@ bool ct_stack_wanted(const struct ct_symbol *f)
 	case CT_CAT_KERNEL:
 		return f->op == CT_OP_LAUNCH;
 	case CT_CAT_GRAPH:
-		return f->op == CT_OP_LAUNCH || f->op == CT_OP_CREATE || !strncmp(f->name, "cuGraphInstantiate", 18);
+		return f->op == CT_OP_LAUNCH || f->op == CT_OP_CREATE ||
+		       (!strncmp(f->name, "cuGraphAdd", 10) && strstr(f->name, "Node"));
 	case CT_CAT_TRANSFER:
 		return true;
 	case CT_CAT_MEMORY:
