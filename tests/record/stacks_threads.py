@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Threads that give the GPU work by turns: work() sleeps before its thread launches, take() waits for another thread.
 
-Usage: stacks_threads.py LIBCUDA HOW [ROUNDS]
+Usage: stacks_threads.py LIBCUDA HOW [ROUNDS [lock|often]]
 HOW they hand on: queue, condition, pool (with futures), join, poll (the main thread looks after them); socket: a thread of the program
 that calls no CUDA sends what each of them waits for; event: it sets what they wait for; a file: stacks_partner.c's thread, which
-has no Python code.
+has no Python code.  With "lock" work() waits for a lock that nobody gives back; with "often" stacks_partner.c's thread launches each
+half millisecond.
 """
 import concurrent.futures
 import ctypes
@@ -21,8 +22,16 @@ context, module, kernel = (ctypes.c_void_p() for _ in range(3))
 SHAPE = [ctypes.c_uint(1)] * 6 + [ctypes.c_uint(0)]
 
 
+held = threading.Lock() if sys.argv[4:] == ["lock"] else None
+if held:
+    held.acquire()
+
+
 def work(seconds=0.004):
-    time.sleep(seconds)
+    if held:
+        held.acquire(timeout=seconds)
+    else:
+        time.sleep(seconds)
 
 
 def give():
@@ -135,7 +144,7 @@ elif how == "event":
     run([(by_event, events[i::2]) for i in range(2)])
 else:
     partner = ctypes.CDLL(how)
-    if partner.partner_begin(sys.argv[1].encode(), context, kernel):
+    if partner.partner_begin(sys.argv[1].encode(), context, kernel, ctypes.c_long(500000 if sys.argv[4:] == ["often"] else 0)):
         sys.exit("no partner")
     for _ in range(rounds):
         work(0.02)

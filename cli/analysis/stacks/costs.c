@@ -15,6 +15,7 @@
 /* Between calls: what counts for a line once it is known what the other threads did. */
 struct costs_sample {
 	uint64_t at;			/* ns; 0: there is none */
+	uint64_t since;			/* ns since the one before it: for so long it stands */
 	uint64_t part;
 	uint32_t node;
 	struct ct_stack_cost cost;
@@ -31,7 +32,7 @@ struct costs_track {
 	uint64_t pending;		/* ns of the application before calls that have no stack */
 	bool launches, stacked;		/* it gave work; it had a stack */
 	bool named;			/* it had a sample with a stack */
-	uint32_t decided, waited;	/* samples since its last call; those in which it only waited for another thread */
+	uint64_t waited;		/* ns that it only waited for another thread, which no time between calls was made less by */
 	const struct ct_track *track;
 	struct costs_sample sample;	/* the last one */
 	/* Those since its last call, once it is known what the other threads did. */
@@ -194,18 +195,13 @@ static int costs_decide(const struct ct_analysis *a, struct costs_track *track)
 	struct costs_sample *sample = &track->sample;
 	uint64_t at = sample->at;
 	uint32_t instead;
-	bool waited;
 
 	sample->at = 0;
 	if (!at || sample->part == CT_STACK_NO_PART)
 		return 0;
-	waited = ct_driving_waited(driving, track->track, at, &instead);
-	if (at >= track->last) {
-		track->decided++;
-		track->waited += waited;
-	}
-	if (!waited)
+	if (!ct_driving_waited(driving, track->track, at, &instead))
 		return costs_put(&track->since, sample->node, sample->part, &sample->cost, at, at);
+	track->waited += sample->since;
 	sample->cost = (struct ct_stack_cost){
 		.of[CT_COST_WAITED] = sample->cost.of[CT_COST_DIVIDES],
 		.of[CT_COST_APP] = sample->cost.of[CT_COST_APP], .of[CT_COST_DIVIDED] = sample->cost.of[CT_COST_DIVIDED],
@@ -252,7 +248,7 @@ static int costs_sample(struct ct_analysis *a, const struct ct_span *span, uint6
 	struct ct_stack_costs *s = a->state;
 	struct costs_track *track = costs_track(s, span->track->index);
 	uint64_t state = ct_record_known(span->record, CT_KNOWN_STATE), since;
-	struct costs_sample sample = { span->begin, part, span->stack, { { 0 } } };
+	struct costs_sample sample = { span->begin, 0, part, span->stack, { { 0 } } };
 	struct ct_stack_cost *cost = &sample.cost;
 	bool before = !ct_keyed_get(&s->called, span->pid);
 	uint64_t from;
@@ -263,11 +259,12 @@ static int costs_sample(struct ct_analysis *a, const struct ct_span *span, uint6
 	track->track = span->track;
 	rc = costs_decide(a, track);
 	since = track->sampled ? span->begin - track->sampled : 0;
+	sample.since = since < COSTS_GAP ? since : COSTS_GAP;
 	track->sampled = span->begin;
 	if (rc || ct_track_call(span->track) || (!before && !track->launches))
 		return rc;
 	if (before)
-		cost->of[CT_COST_BEFORE] = since < COSTS_GAP ? since : COSTS_GAP;
+		cost->of[CT_COST_BEFORE] = sample.since;
 	else
 		cost->of[CT_COST_SAMPLES] = 1;
 	track->named |= span->stack != 0;
@@ -287,13 +284,15 @@ static int costs_sample(struct ct_analysis *a, const struct ct_span *span, uint6
 
 /*
  * What counts of the time since the last call of a thread.  Samples without a stack, as of a thread without Python code, divide
- * nothing: here they say for how much of it the thread only waited for another one.
+ * nothing: here they say for how much of it the thread only waited for another one.  Many calls may lie between two samples, so
+ * what a sample says may be taken off later than where it was.
  */
-static uint64_t costs_between(const struct costs_track *track, uint64_t ns)
+static uint64_t costs_between(struct costs_track *track, uint64_t ns)
 {
-	if (track->named || !track->waited)
-		return ns;
-	return (unsigned __int128)ns * (track->decided - track->waited) / track->decided;
+	uint64_t off = track->named ? 0 : track->waited < ns ? track->waited : ns;
+
+	track->waited -= off;
+	return ns - off;
 }
 
 static int costs_call(struct ct_analysis *a, const struct ct_span *span, struct ct_stack_cost *cost, uint64_t part)
@@ -327,7 +326,6 @@ static int costs_call(struct ct_analysis *a, const struct ct_span *span, struct 
 		}
 		track->launches |= ct_class_is(span->class, CT_IS_WORK);
 		track->last = span->end;
-		track->decided = track->waited = 0;
 		if (track->launches && track->last > p->last)
 			p->last = track->last;
 	}

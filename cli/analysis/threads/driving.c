@@ -53,6 +53,15 @@ bool ct_driving_waited(const struct ct_driving *d, const struct ct_track *track,
 	return true;
 }
 
+/*
+ * Whether t tells more of what the process does.  Where all wait for a lock, that is where the program's own code waits: threads of
+ * a pool without Python code, whose samples have no stack, wait for something to do.
+ */
+static bool driving_tells_more(const struct driving_thread *t, const struct driving_thread *than)
+{
+	return !than || t->does > than->does || (t->does == than->does && t->where && !than->where);
+}
+
 /* Every thread of the process has had its sample: what the others wait for is known. */
 static void driving_close(struct ct_driving *d, struct driving_process *p)
 {
@@ -61,13 +70,13 @@ static void driving_close(struct ct_driving *d, struct driving_process *p)
 	for (unsigned int i = 0; i < p->count; i++) {
 		const struct driving_thread *t = &d->threads[p->round[i]];
 
-		if (t->gives && (!most || t->does > most->does))
+		if (t->gives && driving_tells_more(t, most))
 			most = t;
 	}
 	for (unsigned int i = 0; i < p->count; i++) {
 		struct driving_thread *t = &d->threads[p->round[i]];
 
-		t->waited = t->does == DOES_LOCK && most && most->does != DOES_LOCK;
+		t->waited = t->does == DOES_LOCK && most && driving_tells_more(most, t);
 		t->instead = t->waited ? most->where : 0;
 		t->before = t->at;
 		t->at = 0;
