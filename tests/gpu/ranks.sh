@@ -38,6 +38,8 @@ tensor          --gpu           tests/gpu/ranks_forms.py tensor 20
 tensor_sleep    --gpu           tests/gpu/ranks_forms.py tensor 20 sleep
 pipeline        --gpu           tests/gpu/ranks_forms.py pipeline 20
 pipeline_sleep  --gpu           tests/gpu/ranks_forms.py pipeline 20 sleep
+mesh            --gpu           tests/gpu/ranks_forms.py mesh 20
+mesh_sleep      --gpu           tests/gpu/ranks_forms.py mesh 20 sleep
 jax             --gpu           tests/gpu/ranks_jax.py
 '
 [ $# != 0 ] || set -- $(echo "$jobs" | awk '{ print $1 }')

@@ -5,6 +5,7 @@
 fsdp      fully_shard of eight blocks: all-gathers before, reduce-scatters behind each
 tensor    inference of eight blocks whose matrices are divided: an all-reduce behind each
 pipeline  rank 0 computes, sends to 1, which computes on; four micro-batches a step
+mesh      tensor parallel in pairs of ranks, and a pipeline over the pairs: communicators by ncclCommSplit
 
 PROBLEM sleep: rank 1 sleeps 0.03 s in each step.  Prints the collectives that the program makes itself, and the
 time of a step.
@@ -80,6 +81,29 @@ def pipeline(size):
     return step, "send count %d of %d bytes" % (MICRO * STEPS * (size - 1), 64 * WIDTH * 4)
 
 
+def mesh(size):
+    from torch.distributed.device_mesh import init_device_mesh
+    groups = init_device_mesh("cuda", (size // 2, 2), mesh_dim_names=("stage", "part"))
+    stage, parts, stages = groups.get_local_rank("stage"), groups.get_group("part"), groups.get_group("stage")
+    rank = dist.get_rank()
+    blocks = torch.nn.ModuleList([Block(2 * WIDTH) for _ in range(BLOCKS // (size // 2))]).cuda()
+
+    @torch.no_grad()
+    def step():
+        for _ in range(MICRO):
+            x = torch.randn(64, WIDTH, device="cuda")
+            if stage:
+                dist.recv(x, rank - 2, group=stages)
+            for block in blocks:
+                part = block.down(torch.nn.functional.gelu(block.up(x)))
+                dist.all_reduce(part, group=parts)
+                x = x + part
+            if stage < size // 2 - 1:
+                dist.send(x, rank + 2, group=stages)
+        torch.cuda.synchronize()
+    return step, "all_reduce count %d of each pair, send count %d of each column" % (MICRO * len(blocks) * STEPS, MICRO * STEPS)
+
+
 def say(*words):
     """One write: the ranks share a pipe."""
     sys.stdout.write(" ".join(str(word) for word in words) + "\n")
@@ -92,7 +116,7 @@ def main():
     dist.init_process_group("nccl", device_id=torch.device("cuda", local))
     rank = dist.get_rank()
     torch.manual_seed(0)
-    step, made = {"fsdp": fsdp, "tensor": tensor, "pipeline": pipeline}[FORM](dist.get_world_size())
+    step, made = {"fsdp": fsdp, "tensor": tensor, "pipeline": pipeline, "mesh": mesh}[FORM](dist.get_world_size())
     begun = time.perf_counter()
     for _ in range(STEPS):
         if rank == 1 and PROBLEM == "sleep":

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Compares the stacks of a recording with those that the program wrote (stacks.py).
 
-Usage: stacks_check.py TRACE_JSONL EXPECTED FUNCTION [CALLER]
+Usage: stacks_check.py TRACE_JSONL EXPECTED FUNCTION[,FUNCTION...] [CALLER]
 The calls of FUNCTION are compared, in the order of each thread; with CALLER those that this function of the
 program makes.  Prints what differs; status 1 then.
 """
@@ -11,13 +11,14 @@ import sys
 
 
 def main():
-    trace, expected, function = sys.argv[1:4]
+    trace, expected = sys.argv[1:3]
+    functions = sys.argv[3].split(",")
     caller = sys.argv[4] if len(sys.argv) > 4 else None
     calls = collections.defaultdict(list)
     with open(trace, encoding="utf-8", errors="replace") as lines:
         for line in lines:
             record = json.loads(line)
-            if record["name"] == function and record["phase"] == "E":
+            if record["name"] in functions and record["phase"] == "E":
                 stack = [tuple(f) for f in record.get("stack", [])]
                 if not caller or (stack and stack[0][2] == caller):
                     calls[record["tid"]].append(stack)
