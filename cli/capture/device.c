@@ -221,6 +221,11 @@ int ct_device_adopt(struct ct_device *dev, struct ct_error *err)
 	return ret;
 }
 
+static void device_stream_name(const struct ct_device *dev, uint32_t cpu, char name[24])
+{
+	snprintf(name, 24, "k-%u", cpu + dev->ring[cpu].part * CT_DEVICE_PART);
+}
+
 static int device_write_packet(struct ct_device *dev, int dirfd, uint32_t cpu,
 			       const struct ct_packet *packet, struct ct_error *err)
 {
@@ -229,8 +234,15 @@ static int device_write_packet(struct ct_device *dev, int dirfd, uint32_t cpu,
 	off_t at;
 	int ret;
 
+	if (dev->room)
+		dev->room(dev->room_arg, dev->session.subbuf_size);
+	if (r->fd >= 0 && dev->stream_long && lseek(r->fd, 0, SEEK_END) >= (off_t)dev->stream_long) {
+		close(r->fd);
+		r->fd = -1;
+		r->part++;
+	}
 	if (r->fd < 0) {
-		snprintf(name, sizeof(name), "k-%u", cpu);
+		device_stream_name(dev, cpu, name);
 		r->fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 		if (r->fd < 0)
 			return ct_fail(err, errno, "%s: %s", name, strerror(errno));
@@ -392,7 +404,7 @@ int ct_device_copy_open(struct ct_device *dev, int dirfd, struct ct_error *err)
 		/* One that is full is drained next. */
 		if (!limit || limit <= r->pos || limit - r->pos >= size || !device_copy_packet(dev, r, limit - r->pos, copy))
 			continue;
-		snprintf(name, sizeof(name), "k-%u", cpu);
+		device_stream_name(dev, cpu, name);
 		fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
 		rc = fd < 0 ? -errno : ct_write_all(fd, copy, size);
 		if (fd >= 0 && close(fd) && !rc)
@@ -482,6 +494,7 @@ void ct_device_close(struct ct_device *dev)
 	}
 	free(dev->ring);
 	dev->ring = NULL;
+	ct_keyed_free(&dev->parts);
 	device_unmap(dev->facts, page);
 	dev->facts = NULL;
 	if (dev->fd >= 0)

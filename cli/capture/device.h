@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/keyed.h"
+
 #include "base/error.h"
 #include "write/write_registry.h"
 #include "module/uapi/cudatrace.h"
@@ -20,8 +22,17 @@ struct ct_device_ring {
 	struct ct_cpu_consumer *consumer;
 	const uint8_t *data;
 	uint64_t pos;			/* next packet to copy */
-	int fd;				/* k-CPU, -1 until there is a packet */
+	int fd;				/* of its stream, -1 until there is a packet */
+	uint32_t part;			/* of the stream: k-CPU is the first */
 };
+
+/* A thread's stream that goes on in another one.  key: PID << 32 | number. */
+struct ct_device_part {
+	uint64_t key;
+	uint32_t part;
+};
+
+#define CT_DEVICE_PART	(1u << 16)	/* between the numbers of two parts of one stream */
 
 struct ct_device {
 	int fd;
@@ -31,6 +42,11 @@ struct ct_device {
 	struct ct_device_ring *ring;	/* session.cpus of them */
 	uint32_t classes;		/* of the registry already written */
 	uint32_t strings;
+	/* Where the oldest records are dropped (record --keep): */
+	uint64_t stream_long;		/* bytes of a stream that gets no more; 0: there is no end */
+	void (*room)(void *arg, uint64_t bytes);	/* so many are about to be written; NULL: nobody asks */
+	void *room_arg;
+	CT_KEYED(struct ct_device_part) parts;
 };
 
 /**

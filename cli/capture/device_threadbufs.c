@@ -18,22 +18,36 @@
 /* Packets between two turns of draining the rings: more than threads fill in that time. */
 #define AT_ONCE	1024
 
-static int device_append(int dirfd, const struct ct_threadbuf_read *read, const void *buf,
+/* A thread whose stream is long goes on in another one. */
+static void device_next_part(struct ct_device *dev, const struct ct_threadbuf_read *read)
+{
+	struct ct_device_part *part = ct_keyed_put(&dev->parts, (uint64_t)read->pid << 32 | read->stream);
+
+	if (part)
+		part->part++;
+}
+
+static int device_append(struct ct_device *dev, int dirfd, const struct ct_threadbuf_read *read, const void *buf,
 			 struct ct_error *err)
 {
+	struct ct_device_part *part = ct_keyed_get(&dev->parts, (uint64_t)read->pid << 32 | read->stream);
 	bool packet = read->what == CT_THREADBUF_PACKET;
 	char name[40];
 	off_t at;
 	int fd, rc;
 
+	if (dev->room)
+		dev->room(dev->room_arg, read->bytes);
 	snprintf(name, sizeof(name), packet ? "u-%u-%u" : CT_INFLIGHT_PREFIX "%u-%u", read->pid,
-		 read->stream);
+		 read->stream + (part ? part->part * CT_DEVICE_PART : 0));
 	fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_CLOEXEC | (packet ? O_APPEND : O_TRUNC),
 		    0666);
 	if (fd < 0) {
 		rc = -errno;
 	} else {
 		at = lseek(fd, 0, SEEK_END);
+		if (packet && dev->stream_long && (uint64_t)at + read->bytes >= dev->stream_long)
+			device_next_part(dev, read);
 		rc = ct_write_all(fd, buf, read->bytes);
 		/* A part of a packet is no packet. */
 		if (rc && ftruncate(fd, at))
@@ -66,7 +80,7 @@ int ct_device_drain_threadbufs(struct ct_device *dev, int dirfd, bool last, stru
 					      strerror(errno));
 			break;
 		}
-		ret = device_append(dirfd, &read, buf, err);
+		ret = device_append(dev, dirfd, &read, buf, err);
 		if (ret)
 			break;
 	}

@@ -48,6 +48,16 @@ static int flight_set_trigger(const struct ct_recording *rec, struct ct_error *e
 	return ioctl(rec->device.fd, CT_IOC_TRIGGER, &trigger) ? ct_fail(err, errno, "--on xid: %s", strerror(errno)) : 0;
 }
 
+/* Before the module's records are written; what must be written is, though there is nothing more to drop. */
+static void flight_room(void *arg, uint64_t bytes)
+{
+	struct ct_flight *f = arg;
+
+	if (ct_keep_is_due(&f->keep, 0, bytes))
+		ct_keep_trim(&f->keep, 0);
+	ct_keep_takes(&f->keep, bytes);
+}
+
 int ct_flight_open(struct ct_flight *f, struct ct_recording *rec, struct ct_drain *drain, struct ct_error *err)
 {
 	char text[128];
@@ -71,6 +81,11 @@ int ct_flight_open(struct ct_flight *f, struct ct_recording *rec, struct ct_drai
 	ct_registry_add_info(&rec->registry, CT_KEEP_INFO, text);
 	if (drain)
 		ct_drain_keeps(drain, &f->keep);
+	if (rec->module) {
+		rec->device.stream_long = f->keep.stream_long;
+		rec->device.room = flight_room;
+		rec->device.room_arg = f;
+	}
 	if (!f->first)
 		fprintf(stderr, "cudatrace: keeping %s; a copy: cudatrace snapshot --pid %d\n", text, (int)getpid());
 	return 0;
@@ -105,8 +120,8 @@ void ct_flight_look(struct ct_flight *f)
 
 	if (!ct_flight_is_on(f))
 		return;
-	if (f->rec->module && ct_keep_is_due(&f->keep, 0, 0))
-		ct_keep_trim(&f->keep, 0);
+	if (f->rec->module)
+		flight_room(f, 0);
 	if (f->on_xid && f->rec->module && f->rec->device.facts->triggers != f->triggers) {
 		f->triggers = f->rec->device.facts->triggers;
 		if (!f->happened)

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -39,6 +40,7 @@ struct ct_keep_stream {
 	uint64_t ts_end, length; /* of its first packet; length 0: it has none */
 	bool bad;		/* what is at first is no packet */
 	uint64_t page;		/* bytes of .open-PID-N, 0: there is none */
+	uint64_t gone;		/* ns: its thread has gone, and this is the newest that it left; 0: it may still live */
 	bool there;		/* at this look */
 };
 
@@ -109,6 +111,15 @@ static int keep_try(int dirfd)
 	return rc;
 }
 
+/* The same as in the library, for a program that was started here. */
+static uint64_t keep_stream_long(void)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur / 2 > CT_STREAM_LONG ?
+	       CT_STREAM_LONG : limit.rlim_cur / 2;
+}
+
 int ct_keep_open(struct ct_keep *k, const struct ct_keep_asked *asked, int dirfd, struct ct_state *state,
 		 struct ct_error *err)
 {
@@ -117,7 +128,7 @@ int ct_keep_open(struct ct_keep *k, const struct ct_keep_asked *asked, int dirfd
 	uint64_t most;
 	int rc;
 
-	*k = (struct ct_keep){ .asked = *asked, .dirfd = dirfd, .state = state };
+	*k = (struct ct_keep){ .asked = *asked, .dirfd = dirfd, .state = state, .stream_long = keep_stream_long() };
 	rc = keep_try(dirfd);
 	if (rc)
 		return ct_fail(err, -rc, rc == -EOPNOTSUPP ?
@@ -239,6 +250,14 @@ static void keep_punch_all(struct ct_keep *k)
 	}
 }
 
+/* Did its writer go on in another stream?  Where the module has the threads' records, a stream is made anew when it gets one. */
+static bool keep_is_left(const struct ct_keep *k, const struct ct_keep_stream *s)
+{
+	if (!s->there || !s->first || s->length)
+		return false;
+	return ct_stream_kind(s->name) == CT_STREAM_THREAD ? !s->page : s->size >= k->stream_long;
+}
+
 /* ns: the newest record in the sub-buffers of a thread that has gone; 0: it may still live. */
 static uint64_t keep_gone(struct ct_keep *k, const struct ct_keep_stream *s)
 {
@@ -246,6 +265,10 @@ static uint64_t keep_gone(struct ct_keep *k, const struct ct_keep_stream *s)
 	struct ct_sub_buffers subbufs = { .fd = -1 };
 	uint64_t newest = 1;
 
+	if (s->gone)
+		return s->gone;
+	if (keep_is_left(k, s))
+		return 1;
 	if (!s->page || ct_page_of_stream(page, sizeof(page), s->name))
 		return 0;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d/%s", k->dirfd, page);
@@ -367,6 +390,7 @@ static void keep_look(struct ct_keep *k)
 			keep_look_at(s, fd);
 			close(fd);
 		}
+		s->gone = s->length ? 0 : keep_gone(k, s);
 	}
 }
 
@@ -374,12 +398,10 @@ static void keep_drop_old(struct ct_keep *k, uint64_t before)
 {
 	for (unsigned int i = 0; i < k->count; i++) {
 		struct ct_keep_stream *s = &k->streams[i];
-		uint64_t gone;
 
 		while (s->length && s->ts_end < before)
 			keep_drop(k, s);
-		gone = s->length ? 0 : keep_gone(k, s);
-		if (gone && gone < before) {
+		if (s->gone && s->gone < before) {
 			keep_remove(k, s);
 			i--;
 		}
@@ -389,27 +411,23 @@ static void keep_drop_old(struct ct_keep *k, uint64_t before)
 /* Return: was there something to drop? */
 static bool keep_drop_oldest(struct ct_keep *k)
 {
-	struct ct_keep_stream *oldest = NULL, *gone = NULL;
-	uint64_t gone_at = ~0ull;
+	struct ct_keep_stream *oldest = NULL;
+	uint64_t oldest_at = ~0ull;
 
-	for (unsigned int i = 0; i < k->count; i++)
-		if (k->streams[i].length && (!oldest || k->streams[i].ts_end < oldest->ts_end))
-			oldest = &k->streams[i];
-	if (oldest) {
-		keep_drop(k, oldest);
-		return true;
-	}
 	for (unsigned int i = 0; i < k->count; i++) {
-		uint64_t at = keep_gone(k, &k->streams[i]);
+		struct ct_keep_stream *s = &k->streams[i];
+		uint64_t at = s->length ? s->ts_end : s->gone ? s->gone : ~0ull;
 
-		if (at && at < gone_at) {
-			gone_at = at;
-			gone = &k->streams[i];
+		if (at < oldest_at) {
+			oldest_at = at;
+			oldest = s;
 		}
 	}
-	if (gone)
-		keep_remove(k, gone);
-	return gone != NULL;
+	if (oldest && oldest->length)
+		keep_drop(k, oldest);
+	else if (oldest)
+		keep_remove(k, oldest);
+	return oldest != NULL;
 }
 
 bool ct_keep_is_due(const struct ct_keep *k, uint64_t written, uint64_t next)

@@ -39,6 +39,7 @@ struct ct_keep {
 	uint64_t written;		/* by threads, as the page said before that look */
 	uint64_t own;			/* bytes that the recorder wrote since */
 	uint64_t due;			/* ns: the next look at the latest */
+	uint64_t stream_long;		/* bytes of a stream that gets no more */
 	bool full;			/* what can't be dropped needs all of it; it was said */
 };
 

@@ -71,7 +71,9 @@
  *
  * A trace with the line "info keep ..." holds the newest records only (record --keep).  While it
  * is recorded, a stream's file may begin with a hole where packets were dropped, and their magics
- * are 0.  Their numbers are no loss, nor is a stream that is not there.
+ * are 0.  Their numbers are no loss, nor is a stream that is not there.  A stream of CT_STREAM_LONG
+ * bytes, or of half of the size that its writer's files may have, gets no further packet: its writer
+ * goes on in another one.
  *
  * cudatrace record finishes a trace; if it did not, the next command that opens the
  * trace does.  Finishing
@@ -522,6 +524,9 @@ struct ct_subbufs {
 		__u64 size;	/* bytes of content, and so the packet_size there */
 	} at[CT_SUBBUFS_MAX];
 };
+
+/* Where the oldest packets are dropped: file systems, limits and address spaces end somewhere. */
+#define CT_STREAM_LONG		(4ull << 30)
 
 /* .recorder: all threads write it; a futex wakes the recorder. */
 struct ct_recorder_page {

@@ -47,6 +47,41 @@ t_keep_size()
 	ok $? "... the process has its name, though its first packet is gone"
 }
 
+# A stream that is long is followed by another one: here at half of what a file may have.
+t_keep_long()
+{
+	local dir=$work/trace-long recorder
+	rm -rf "$dir"*
+	CUDATRACE_CUPTI=$PWD/build/tests/sim/cupti/libcupti.so.13 bash -c 'ulimit -f 700; exec "$@"' - \
+		"$cudatrace" record -q --no-module --gpu -f --keep 1s,96M -o "$dir" -- "$PWD/build/tests/record-running" 2 60 30 >"$work/long.out" 2>"$work/long.said" &
+	recorder=$!
+	until grep -q ready "$work/long.out"; do sleep 0.05; done
+	pid=$(awk '/ready/ { print $2 }' "$work/long.out")
+	# Parts of threads have 65,536 more each time; those of the GPU are counted on.
+	wait_until sh -c "ls '$dir' | grep -qE '^u-$pid-[3-9][0-9]{5}\$' && ls '$dir' | grep -qE '^g-$pid-[3-9]\$'"
+	"$cudatrace" snapshot -q -f --pid "$pid" -o "$dir-a" 2>"$work/long.copy"
+	is $? 0 "a thread's stream is long: it goes on in another, and a copy is made" || cat "$work/long.copy"
+	is "$(find "$dir" -size +700k -name '*-*' | wc -l)" 0 "... none becomes longer than a file may be" || ls -l "$dir"
+	wait_until sh -c "! ls '$dir' | grep -qE '^u-$pid-65538\$|^g-$pid-1\$'"
+	ok $? "... parts that are dropped are removed"
+	kill -TERM "$pid"
+	wait "$recorder"
+	is "$? $(grep -c '^wrong 0$' "$work/long.out")" "0 1" "... the program's results are right" || cat "$work/long.said"
+	for n in "" -a; do
+		newest "trace-long$n"
+		ok $? "... trace-long$n has the newest calls of each thread, without a gap"
+		"$cudatrace" report "$dir$n" >"$work/long.report" 2>&1
+		is "$(awk '/lost records/ { print $3 }' "$work/long.report")" 0 "... and none is lost" || cat "$work/long.report"
+		babeltrace2 "$dir$n" 2>"$work/long.bt" >/dev/null && ! grep -v 'open call\|^$' "$work/long.bt" | grep -q .
+		ok $? "... babeltrace2 reads it" || cat "$work/long.bt"
+		# Each launch has what the GPU did of it, but where what is kept begins.
+		"$cudatrace" export --format jsonl -o - "$dir$n" 2>/dev/null | grep '"phase":"E"' | grep '"op":"launch"\|"name":"gpu_kernel"' |
+			grep -o '"layer":"[a-z]*"' | sort | uniq -c | tr -d : | sed 's/"layer""/ /; s/"//' >"$work/long.layers"
+		awk '{ n[$2] = $1 } END { d = n["gpu"] - n["user"]; exit !(n["gpu"] > 1000 && d * d < n["gpu"] * n["gpu"] / 4) }' "$work/long.layers"
+		ok $? "... and what the GPU did" || cat "$work/long.layers"
+	done
+}
+
 # memory PID: the most KiB that it had in memory
 memory() { awk '/^VmHWM/ { print $2 }' "/proc/$1/status" 2>/dev/null; }
 

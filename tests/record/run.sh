@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../.."
 choose_parts "inference machine report unseen status orphan options sanitizers handover late killed orphaned restless many
 	ending full_disk file_limit liar problems refused gpu gpu_transfers gpu_options gpu_nodes gpu_capture gpu_clock gpu_times gpu_numbers
 	gpu_threads gpu_late gpu_lost gpu_full gpu_limit gpu_company gpu_missing gpu_device gpu_processes gpu_exit gpu_exec gpu_blocked gpu_inside gpu_meets gpu_hardware gpu_names gpu_absent metrics metrics_clocks metrics_absent attach attach_gpu attach_killed attach_ends attach_refused standby standby_off standby_killed standby_window ways_doctor chosen capture capture_running capture_iterations slow_iteration standby_forked attach_cycles attach_moments attach_uprobes attach_late attach_shot attach_root attach_user attach_musl attach_real_musl top_keys top_programs pack
-	keep_size keep_week keep_full keep_gone keep_names names_full keep_copies keep_on keep_killed keep_overtaken keep_attached
+	keep_size keep_long keep_week keep_full keep_gone keep_names names_full keep_copies keep_on keep_killed keep_overtaken keep_attached
 	stacks stacks_interpreters stacks_embedded stacks_debian stacks_free_threaded stacks_held stacks_none stacks_hang stacks_explain
 	stacks_sampled stacks_tail stacks_waits stacks_many stacks_startup stacks_startup_forked stacks_startup_started stacks_sample_options stacks_refused stacks_unreadable stacks_killed stacks_memory stacks_exports stacks_parquet stacks_folded
 	stacks_attached stacks_native stacks_graphs stacks_idle stacks_threads stacks_problems stacks_sanitized stacks_sampler_sanitized ranks ranks_late ranks_why ranks_hang ranks_stuck ranks_one ranks_many ranks_shapes ranks_groups ranks_inside ranks_uncovered ranks_real" "$@"

@@ -222,31 +222,61 @@ static bool files_drain(struct ct_producer *s, u64 n)
 	return true;
 }
 
+/*
+ * A stream that goes on has the number of the one before in its lower bits: numbers of threads are few, as ops
+ * begin with them.
+ */
+#define NEXT_PART	(1u << 16)
+
 static bool files_create(struct ct_producer *s)
 {
+	bool goes_on = s->number != CT_NO_STREAM;
 	struct name name;
 	int fd;
 
 	/* Another process may have had this pid: before exec, or in its own namespace of pids. */
 	for (int i = 0; i < 1 << 16; i++) {
-		s->number = __atomic_fetch_add(&ct_process->streams, 1, __ATOMIC_RELAXED);
+		if (goes_on)
+			s->number += NEXT_PART;
+		else
+			s->number = __atomic_fetch_add(&ct_process->streams, 1, __ATOMIC_RELAXED);
 		fd = files_open(files_name(&name, "/u-", s), O_CREAT | O_EXCL);
 		if (fd != -17)	/* EEXIST */
 			break;
 	}
 	if (fd < 0) {
 		s->number = CT_NO_STREAM;
-		ct_say_once(CT_ONCE_STREAM, "cannot create, records are lost: ", name.text);
+		if (!goes_on)
+			ct_say_once(CT_ONCE_STREAM, "cannot create, records are lost: ", name.text);
 		return false;
 	}
 	ct_close(fd);
 	return true;
 }
 
+bool ct_files_is_long(u64 size)
+{
+	return ct_options.keep && (size >= CT_STREAM_LONG || ct_preallocate_beyond(2 * size));
+}
+
+static bool files_is_long(const struct ct_producer *s)
+{
+	return ct_files_is_long(s->file_size);
+}
+
+static void files_end(struct ct_producer *s, bool empty)
+{
+	struct name name;
+
+	ct_sys3(SYS_unlinkat, AT_FDCWD, files_name(&name, empty ? "/u-" : "/.open-", s), 0);
+}
+
 static bool files_map(struct ct_producer *s, const struct ct_producer_size *size,
 		      struct ct_producer_memory *m)
 {
 	u64 had = s->m.map ? s->m.length : 0;
+	/* Nothing fails yet where there is other memory: that of a smaller size, or of the stream before. */
+	bool none = s->inflight == s->own, goes_on = !had && !none;
 	bool shared = size == &sizes[LAST] && size->count > 1 && files_find_recorder();
 	struct ct_subbufs *h;
 	struct name name;
@@ -259,10 +289,10 @@ static bool files_map(struct ct_producer *s, const struct ct_producer_size *size
 		.length = CT_INFLIGHT_PACKET + (u64)size->count * size->bytes, .size = *size,
 	};
 	/* In memory of another shape no packet has its place: all must be in the stream. */
-	if (had ? !ct_producer_flush(s) : s->number == CT_NO_STREAM && !files_create(s))
+	if (had ? !ct_producer_flush(s) : (s->number == CT_NO_STREAM || goes_on) && !files_create(s))
 		return false;
 	if (!ct_files_room(m->length - had))
-		return !had && files_failed(-E_BOUNDED);
+		return none && files_failed(-E_BOUNDED);
 	/* Never one that is there: its owner could cut it short while it is mapped. */
 	fd = files_open(files_name(&name, "/.open-", s), had ? 0 : O_CREAT | O_EXCL);
 	if (fd == -17) {	/* EEXIST: the next try takes another number */
@@ -271,7 +301,7 @@ static bool files_map(struct ct_producer *s, const struct ct_producer_size *size
 		return false;
 	}
 	if (fd < 0)
-		return !had && files_failed(fd);
+		return none && files_failed(fd);
 	error = ct_preallocate(fd, had, m->length - had);
 	if (!error)
 		m->map = ct_map(m->length, MAP_SHARED, fd, 0);
@@ -281,7 +311,7 @@ static bool files_map(struct ct_producer *s, const struct ct_producer_size *size
 		if (had)
 			return false;
 		ct_sys3(SYS_unlinkat, AT_FDCWD, name.text, 0);
-		return files_failed(error ? error : -E_NOMEM);
+		return none && files_failed(error ? error : -E_NOMEM);
 	}
 	m->inflight = (struct ct_inflight_page *)m->map;
 	m->subbufs = m->map + CT_INFLIGHT_PACKET;
@@ -358,6 +388,8 @@ static const struct ct_producer_ops producers = {
 	.publish = files_publish,
 	.drain = files_drain,
 	.adopt = files_adopt,
+	.is_long = files_is_long,
+	.end = files_end,
 	.inherited = true,
 };
 

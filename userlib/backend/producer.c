@@ -101,6 +101,34 @@ static bool producer_drain(struct ct_producer *s, u64 rest)
 	return true;
 }
 
+/*
+ * Goes on in a stream of another number, in memory of its own.  First all packets are drained: who
+ * finds the new stream finds the old one whole.  If there is no room for both, it stays as it is.
+ */
+static void producer_go_on(struct ct_producer *s)
+{
+	const struct ct_producer_ops *b = s->backend;
+	struct ct_producer_memory m = { .map = NULL };
+	struct ct_producer other = *s, old = *s;
+
+	if (!producer_drain(s, 0))
+		return;
+	other.m.map = NULL;
+	other.seq = other.lost = other.drained = other.file_size = 0;
+	if (!b->map(&other, &b->sizes[s->step], &m)) {
+		if (other.number != s->number)
+			b->end(&other, true);
+		return;
+	}
+	producer_move_inflight(&other, m.inflight);
+	other.m = m;
+	/* Ops are counted on: those in flight are of the stream before. */
+	other.first_op = 0;
+	*s = other;
+	b->end(&old, false);
+	producer_retire(&old.m);
+}
+
 bool ct_producer_next(struct ct_producer *s, struct ct_producer_room *room)
 {
 	const struct ct_producer_ops *b = s->backend;
@@ -112,6 +140,8 @@ bool ct_producer_next(struct ct_producer *s, struct ct_producer_room *room)
 	room->closed = b->dated && !ct_producer_valid(s);
 	if (room->closed || (!ct_producer_valid(s) && !ct_producer_map(s, 0)))
 		return false;
+	if (unlikely(b->is_long && b->is_long(s)))
+		producer_go_on(s);
 	waiting = producer_waiting(s);
 	if (waiting >= m->size.count / 2 && b->sizes[s->step + 1].bytes) {
 		/*

@@ -77,6 +77,10 @@ struct ct_producer_ops {
 	bool (*drain)(struct ct_producer *s, u64 n);
 	/* Another thread takes over the stream.  NULL: it ends with its thread. */
 	void (*adopt)(struct ct_producer *s);
+	/* Is the stream so long that another one is to go on?  NULL: never. */
+	bool (*is_long)(const struct ct_producer *s);
+	/* Its packets are all in the stream, and its memory is needed no more; or (empty) it never had a packet. */
+	void (*end)(struct ct_producer *s, bool empty);
 	bool inherited;		/* a child has the memory, too */
 	bool dated;		/* it takes no record that ended before it was mapped */
 };

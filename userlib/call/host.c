@@ -65,7 +65,7 @@ __attribute__((visibility("default"))) const struct ct_host *cudatrace_host(void
 	host = (struct ct_host){
 		.size = sizeof(host), .schema = CT_SCHEMA_VERSION, .dir = ct_options.dir,
 		.clock = host_clock, .string = host_string, .lose = host_lose,
-		.info = host_info, .recorded = host_recorded, .room = ct_files_room,
+		.info = host_info, .recorded = host_recorded, .room = ct_files_room, .is_long = ct_files_is_long,
 		.outside = &ct_outside, .followed = ct_range_served,
 	};
 	memcpy(host.uuid, ct_registry_uuid(), 16);

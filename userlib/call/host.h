@@ -28,6 +28,8 @@ struct ct_host {
 	bool (*recorded)(void);
 	/* May so many bytes be written to the directory?  Asked before each write. */
 	bool (*room)(uint64_t bytes);
+	/* Is a stream of so many bytes to be followed by another one? */
+	bool (*is_long)(uint64_t bytes);
 	/*
 	 * The capture range (record --capture-range): 0: the process is inside, 1: before, 2: after it, where nothing
 	 * is to be collected.  A futex, that is woken when it changes.  Who collects by it tells that it

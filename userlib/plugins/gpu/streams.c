@@ -116,11 +116,14 @@ static void stream_flush(struct stream *s)
 	p->pid = (u32)getpid();
 	fd = stream_open(s);
 	p->seq = s->seq;
-	p->op_base = (1ull << 51 | (u64)s->number << 36) + s->op - s->records;
+	p->op_base = (1ull << 51 | (u64)(s->number & 0x7fff) << 36) + s->op - s->records;
 	written = fd < 0 || !host->room(s->used) ? -1 : stream_write(fd, p, s->used);
 	if (written == (ssize_t)s->used) {
 		s->seq++;
 		s->size += s->used;
+		/* The next packet is the first of another file. */
+		if (s != &streams[0] && host->is_long(s->size))
+			s->made = false;
 	} else {
 		/* A full disk: nothing may follow a part of a packet. */
 		if (written > 0 && ftruncate(fd, (off_t)s->size))
