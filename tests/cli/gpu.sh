@@ -133,6 +133,17 @@ t_gpu_gaps()
 	is "$(gpu_json stages | jq -c '.stages[] | select(.Stage == "steady") | [."GPU Busy (%)", ."Device Idle (ns)"]')" "[100,0]" "stages: a GPU without idle time"
 }
 
+# A host that is far ahead when the GPU begins: the cause is still that of the launch.  What is held for it is bounded.
+t_gpu_gaps_late()
+{
+	local causes='[.gaps_sum[] | [.Cause, ."Total Time (ns)"]] | sort'
+	gpu_trace late=100
+	is "$(gpu_json gaps | jq -c "$causes")" '[["application",8000],["in the launch or copy call",1000],["start latency",219000],["synchronisation that had ended",2000]]' \
+		"100 launches before the GPU begins: why it was idle"
+	gpu_trace late=40000
+	is "$(gpu_json gaps | jq -c "$causes")" '[["call not known",80030000]]' "40,000 are too many"
+}
+
 # explain --call: what the GPU did for it, from the begin of the call on.
 t_gpu_call()
 {

@@ -18,6 +18,7 @@
  *	make_gpu step=N DIR		50 steps of 1,000 us; in each the GPU is idle for N us
  *	make_gpu busy DIR		the GPU always has work: the host waits for it
  *	make_gpu ahead DIR		the host is far ahead, and the GPU pauses between its kernels
+ *	make_gpu late=N DIR		the first of N launches begins on the GPU after the last was called
  *	make_gpu kernels=N DIR		N steps of 20 us, each with another kernel
  *	make_gpu ranges DIR		50 steps of nested ranges, whose kernels run behind them
  *	make_gpu strangers DIR		60,000 launches, none of which fits one of 60,000 kernels
@@ -444,6 +445,29 @@ static void ahead(void)
 	finish_gpu(PID, u.last);
 }
 
+/*
+ * In us: a kernel until 110 and a synchronisation until 112, @count launches of 1 us from 120 on, every 2 us, and the kernel of
+ * the first of them 20 us after the last.  The GPU is idle: 2 in the synchronisation, 8 in the application, 1 launching, else
+ * until the kernel begins.
+ */
+static void late(unsigned int count)
+{
+	uint64_t begin = US(140 + 2 * count);
+
+	thread_head("u-4242-1", PID, PID);
+	startup(US(1));
+	launch(1, US(100), US(101), 7);
+	kernel_on(0, 7, 1, US(103), US(110));
+	synchronise(US(105), US(112));
+	for (unsigned int i = 0; i < count; i++) {
+		launch(1, US(120 + 2 * i), US(121 + 2 * i), 7);
+		kernel_on(0, 7, 1, begin + 1000 * i, begin + 1000 * (i + 1));
+	}
+	synchronise(US(122 + 2 * count), begin + 1000 * count + 1000);
+	close_writer(&u);
+	finish_gpu(PID, u.last);
+}
+
 static void strangers(void)
 {
 	thread_head("u-4242-1", PID, PID);
@@ -591,6 +615,8 @@ int main(int argc, char **argv)
 		two();
 	else if (!strncmp(argv[1], "step=", 5))
 		steps(atoi(argv[1] + 5));
+	else if (!strncmp(argv[1], "late=", 5))
+		late(atoi(argv[1] + 5));
 	else if (!strncmp(argv[1], "kernels=", 8))
 		kernels_of(atoi(argv[1] + 8));
 	else if (!strcmp(argv[1], "busy"))

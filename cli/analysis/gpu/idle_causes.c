@@ -16,7 +16,7 @@
 #include "trace/gpu/gpu_causes.h"
 
 #define DEVICES_MAX	16u	/* of a process, that a thread is charged for */
-#define CALLS_KEPT	16u	/* of a thread: a GPU with nothing to do begins the next of them soon */
+#define CHANGES_MAX	(1u << 16)	/* of what a thread does, from a launch until its work begins: what is before is forgotten */
 #define GPUS_MAX	4096u	/* of all processes */
 #define THREADS_MAX	16384u	/* what more of them did is not known: CT_IDLE_UNKNOWN */
 
@@ -26,11 +26,10 @@ const char *const ct_idle_cause_word[CT_IDLE_CAUSE_COUNT] = { CT_IDLE_CAUSES(ROW
 
 typedef uint64_t idle_parts[CT_IDLE_CAUSE_COUNT];
 
-/* What a thread had done in all when it called a launch, and when that returned. */
-struct idle_call {
-	uint64_t op_id;
-	idle_parts begin, end;
-	bool ended;
+/* What a thread did until a moment. */
+struct idle_change {
+	uint64_t until;			/* ns; since the end of the one before */
+	uint8_t  part;
 };
 
 struct idle_thread {
@@ -39,8 +38,10 @@ struct idle_thread {
 	idle_parts done;		/* since its first record */
 	/* The same when the gap of this number of the process's device began. */
 	struct { uint64_t number; idle_parts done; } at[DEVICES_MAX];
-	struct idle_call *calls;	/* of CALLS_KEPT */
-	uint32_t next;
+	/* The latest of them: the last one ends at .last. */
+	struct idle_change *changes;
+	unsigned int changes_count, changes_room;
+	uint64_t forgotten;		/* ns: what it did before is not in .changes */
 };
 
 static unsigned int idle_causes_part(unsigned int account)
@@ -126,43 +127,62 @@ static void idle_note_gap(struct idle_thread *t, const struct ct_gpu_idle_device
 		t->at[i].done[t->part] += (d->since < until ? d->since : until) - t->last;
 }
 
-static void idle_charge(struct ct_gpu_idle *s, struct idle_thread *t, uint32_t pid, uint64_t now)
+/*
+ * Forgets what no gap asks for.  A call that returned before a gap is not late for it: only what is done after the
+ * begin of a gap that has not ended is asked for.
+ */
+static void idle_causes_forget(const struct ct_gpu_idle *s, struct idle_thread *t, uint32_t pid)
+{
+	uint64_t since = UINT64_MAX;
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < s->devices_count; i++)
+		if (s->devices[i]->pid == pid && s->devices[i]->since && s->devices[i]->since < since)
+			since = s->devices[i]->since;
+	while (n < t->changes_count && t->changes[n].until <= since)
+		n++;
+	if (t->changes_count - n >= CHANGES_MAX)
+		n += CHANGES_MAX / 2;
+	if (!n)
+		return;
+	t->forgotten = t->changes[n - 1].until;
+	t->changes_count -= n;
+	memmove(t->changes, t->changes + n, t->changes_count * sizeof(*t->changes));
+}
+
+/* Until @now the thread did what it does. */
+static int idle_charge(struct ct_gpu_idle *s, struct idle_thread *t, uint32_t pid, uint64_t now)
 {
 	for (unsigned int i = 0; i < s->devices_count; i++)
 		if (s->devices[i]->pid == pid)
 			idle_note_gap(t, s->devices[i], now);
-	if (now > t->last) {
-		/* Before its first record it was in the application, or not there. */
-		t->done[t->part] += now - t->last;
-		t->last = now;
-	}
-}
-
-static int idle_causes_call(struct idle_thread *t, const struct ct_trace_event *e)
-{
-	struct idle_call *c;
-
-	if (!t->calls) {
-		t->calls = calloc(CALLS_KEPT, sizeof(*t->calls));
-		if (!t->calls)
-			return -ENOMEM;
-	}
-	if (e->kind == CT_ON_BEGIN || e->kind == CT_ON_INSTANT) {
-		c = &t->calls[t->next++ % CALLS_KEPT];
-		c->op_id = e->point->op_id;
-		c->ended = e->kind == CT_ON_INSTANT;
-		memcpy(c->begin, t->done, sizeof(t->done));
-		memcpy(c->end, t->done, sizeof(t->done));
+	if (now <= t->last)
+		return 0;
+	/* Before its first record it was in the application, or not there. */
+	t->done[t->part] += now - t->last;
+	t->last = now;
+	if (t->changes_count && t->changes[t->changes_count - 1].part == t->part) {
+		t->changes[t->changes_count - 1].until = now;
 		return 0;
 	}
-	for (unsigned int i = 0; e->point && i < CALLS_KEPT; i++) {
-		c = &t->calls[i];
-		if (c->op_id != e->point->op_id)
-			continue;
-		c->ended = true;
-		memcpy(c->end, t->done, sizeof(t->done));
-	}
+	if (t->changes_count && t->changes_count == t->changes_room)
+		idle_causes_forget(s, t, pid);
+	if (!ct_room(t->changes, t->changes_count, t->changes_room))
+		return -ENOMEM;
+	t->changes[t->changes_count++] = (struct idle_change){ now, t->part };
 	return 0;
+}
+
+/* What it had done in all at @when, which is not in the future.  false: that is forgotten. */
+static bool idle_done_at(const struct idle_thread *t, uint64_t when, idle_parts done)
+{
+	memcpy(done, t->done, sizeof(t->done));
+	for (unsigned int i = t->changes_count; i-- && t->changes[i].until > when;) {
+		uint64_t from = i ? t->changes[i - 1].until : t->forgotten;
+
+		done[t->changes[i].part] -= t->changes[i].until - (from > when ? from : when);
+	}
+	return when >= t->forgotten;
 }
 
 /* Where several threads launch, an event of one may change what the process does for each. */
@@ -179,7 +199,8 @@ static int idle_several(struct ct_gpu_idle *s, const struct ct_track *track, uin
 			return -ENOMEM;
 		if (!t)
 			continue;
-		idle_charge(s, t, track->pid, now);
+		if (idle_charge(s, t, track->pid, now))
+			return -ENOMEM;
 		t->part = idle_causes_part(would[i]);
 	}
 	return 0;
@@ -190,7 +211,6 @@ static int idle_host(struct ct_analysis *a, const struct ct_trace_event *e)
 	struct ct_gpu_idle *s = a->state;
 	uint64_t now = e->kind == CT_ON_BEGIN ? e->begin : e->end;
 	struct idle_thread *t;
-	int rc = 0;
 
 	if (!e->track->tid || e->kind == CT_ON_UNRETURNED)
 		return 0;
@@ -198,54 +218,46 @@ static int idle_host(struct ct_analysis *a, const struct ct_trace_event *e)
 		return -ENOMEM;
 	if (!t)
 		return 0;
-	idle_charge(s, t, e->track->pid, now);
-	if (ct_class_is(e->class, CT_IS_WORK))
-		rc = idle_causes_call(t, e);
+	if (idle_charge(s, t, e->track->pid, now))
+		return -ENOMEM;
 	t->part = idle_causes_part(ct_launching_account(s->launching, e->track));
-	return rc ? rc : idle_several(s, e->track, now);
+	return idle_several(s, e->track, now);
 }
 
 /* -------------------------------------------------------------------- gaps --- */
 
-/* What the thread of the call that ended a gap did in it. */
-static void idle_explain(struct ct_gpu_idle *s, const struct ct_gpu_idle_device *d, const struct ct_cause *cause,
-			 struct ct_gpu_gap *gap)
+/* What the thread of the call that ended a gap did in it, until that call returned. */
+static int idle_explain(struct ct_gpu_idle *s, const struct ct_gpu_idle_device *d, const struct ct_cause *cause,
+			struct ct_gpu_gap *gap)
 {
 	struct idle_thread *t = NULL;
 	uint64_t end = gap->start + gap->duration, sum = 0;
-	const struct idle_call *call = NULL;
-	const uint64_t *from, *begin, *until;
+	const uint64_t *from;
+	idle_parts until;
 
 	if (cause)
 		idle_causes_thread(s, cause->pid, cause->tid, false, &t);
 	if (!t || d->gpu >= DEVICES_MAX) {
 		gap->parts[CT_IDLE_UNKNOWN] = gap->duration;
-		return;
+		return 0;
 	}
 	if (cause->begin <= gap->start && cause->end && cause->end <= gap->start) {
 		gap->parts[CT_IDLE_QUEUED] = gap->duration;
-		return;
+		return 0;
 	}
-	idle_charge(s, t, d->pid, end);
-	for (unsigned int i = 0; t->calls && i < CALLS_KEPT; i++)
-		if (t->calls[i].op_id == cause->op_id)
-			call = &t->calls[i];
-	if (!call) {
+	if (idle_charge(s, t, d->pid, end))
+		return -ENOMEM;
+	if (!idle_done_at(t, cause->end && cause->end < end ? cause->end : end, until)) {
 		gap->parts[CT_IDLE_UNKNOWN] = gap->duration;
-		return;
+		return 0;
 	}
 	from = t->at[d->gpu].done;
-	begin = call->begin;
-	until = call->ended ? call->end : t->done;
 	for (unsigned int i = 0; i < CT_IDLE_CAUSE_COUNT; i++) {
-		/* A call that began before the gap counts from the gap on. */
-		uint64_t before = begin[i] > from[i] ? begin[i] - from[i] : 0;
-		uint64_t most = begin[i] > from[i] ? begin[i] : from[i];
-
-		gap->parts[i] = before + (until[i] > most ? until[i] - most : 0);
+		gap->parts[i] = until[i] > from[i] ? until[i] - from[i] : 0;
 		sum += gap->parts[i];
 	}
 	gap->parts[CT_IDLE_START] += gap->duration > sum ? gap->duration - sum : 0;
+	return 0;
 }
 
 /* The longest first. */
@@ -302,7 +314,8 @@ static int idle_causes_gap(struct ct_analysis *a, struct ct_gpu_idle_device *d, 
 	    (a->filter->steady && (!p || ct_phases_stage(p, gap.start) != CT_STAGE_STEADY)))
 		return 0;
 	d->process = p ? p - a->phases->processes : -1;
-	idle_explain(s, d, cause, &gap);
+	if (idle_explain(s, d, cause, &gap))
+		return -ENOMEM;
 	idle_sum(&d->all, gap.duration);
 	d->gaps[stage]++;
 	d->idle[stage] += gap.duration;
@@ -409,7 +422,7 @@ static void idle_causes_free(struct ct_analysis *a)
 		struct idle_thread *t = s->threads.list[i].thread;
 
 		if (t)
-			free(t->calls);
+			free(t->changes);
 		free(t);
 	}
 	for (unsigned int i = 0; i < s->devices_count; i++) {
