@@ -226,7 +226,7 @@ static int stages_count_launch(void *arg, const struct ct_phase_record *h)
 
 /* Calls @fn for each launch of a slice that goes into a captured stream, or for each that does not. */
 static void stages_each_launch(struct stages_outside *o, const struct ct_thread_events *slice, bool captured,
-			       void (*fn)(struct stages_outside *o, const struct ct_phase_record *h))
+			       ct_phase_record_fn fn)
 {
 	uint32_t open = 0;
 
@@ -240,10 +240,13 @@ static void stages_each_launch(struct stages_outside *o, const struct ct_thread_
 	}
 }
 
-static void stages_captured(struct stages_outside *o, const struct ct_phase_record *h)
+static int stages_captured(void *arg, const struct ct_phase_record *h)
 {
+	struct stages_outside *o = arg;
+
 	(void)h;
 	o->work->process->captured++;
+	return 0;
 }
 
 /* What was captured, as far as it is kept. */
@@ -258,17 +261,15 @@ static void stages_captures(const struct ct_phase_work *w)
 	}
 }
 
-static void stages_count_kept(struct stages_outside *o, const struct ct_phase_record *h)
-{
-	stages_count_launch(o, h);
-}
-
 /* Captures are at the begin, which is kept. */
-static void stages_take_back(struct stages_outside *o, const struct ct_phase_record *h)
+static int stages_take_back(void *arg, const struct ct_phase_record *h)
 {
+	struct stages_outside *o = arg;
+
 	o->all--;
 	o->before -= h->at < o->first && o->before;
 	o->after -= h->at >= o->end && o->after;
+	return 0;
 }
 
 /* How often code was loaded from the first launch on until @to. */
@@ -296,7 +297,7 @@ static int stages_outside(const struct ct_phase_work *w, struct stages_outside *
 	if (w->partial)		/* those that were not kept are read again */
 		rc = ct_phase_records_launches(w->records, p->pid, stages_count_launch, o);
 	for (unsigned int s = 0; s < w->slices_count; s++)
-		stages_each_launch(o, &w->slices[s], w->partial, w->partial ? stages_take_back : stages_count_kept);
+		stages_each_launch(o, &w->slices[s], w->partial, w->partial ? stages_take_back : stages_count_launch);
 	if (w->gpu_last) {
 		const struct ct_phase_gpu *gpu = ct_keyed_get(&w->records->gpu, p->pid);
 
