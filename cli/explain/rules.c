@@ -71,7 +71,7 @@ const struct ct_rule ct_rules[] = {
 	  "In at least every second iteration. cuMemFree waits for the GPU, and both take locks of the driver.",
 	  NULL, ct_rule_allocations, CT_CAUSE_OWN, LINES(MEMORY) },
 	{ "memory-growth", "device memory that only grows", 1, "% of what was there after the first eighth",
-	  "The steady state is divided into eight parts: memory must have grown in nearly each of them, by 1 MiB in "
+	  "The steady state is divided into eight parts, by its iterations: memory must have grown in nearly each of them, by 1 MiB in "
 	  "all at least.",
 	  &ct_growth_analyser, ct_rule_growth, CT_CAUSE_OWN, LINES(HELD) },
 	{ "lazy-loading", "code that is loaded in the steady state", 0.5, SHARE,

@@ -65,6 +65,7 @@ alloc-in-loop steady every 2 3 allocs=1 alloc=30000
 alloc-in-loop steady allocs 1 0 alloc=30000 ioctls=1 ioctl=200000 inside=30000
 memory-growth steady leak 32000 29000
 memory-growth steady leaking 1000 20 leak=1000000
+memory-growth steady leak 32000 29000 pause=20000000
 lazy-loading steady load 340000 240000 every=10
 lazy-loading steady load 690000 490000 every=100 iterations=400
 getters steady getter 400 380 getters=26
@@ -241,6 +242,10 @@ t_rules_numbers()
 	rules_of leak=1000000
 	is "$(jq -r '.findings[] | select(.Rule == "memory-growth") | .Finding | capture(": (?<n>[0-9]+) allocations, 0 frees").n' "$rd.json")" \
 		"$(awk -F '\t' -v b="$begin" -v e="$end" '$2 == "alloc" && $4 >= b && $4 < e { n++ } END { print n }' "$rd.tsv")" "memory-growth: allocations"
+	# Pauses, in which it does not grow, change neither whether it does nor by how much an iteration.
+	rules_of leak=1000000 pause=20000000
+	is "$(jq -r '.findings[] | select(.Rule == "memory-growth") | .Finding | capture(", (?<n>[^,]*) an iteration").n' "$rd.json")" \
+		"976.56 KiB" "memory-growth: of an iteration, beside pauses"
 }
 
 # What is told of an iteration of the steady state is of those in it: none of the warm-up counts.

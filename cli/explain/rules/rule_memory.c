@@ -60,9 +60,11 @@ void ct_rule_allocations(struct ct_explain *x, const struct ct_rule *rule)
 
 struct growth {
 	uint64_t bytes;			/* of device memory, now */
-	uint64_t at[GROWTH_PARTS + 1];
-	bool     known[GROWTH_PARTS + 1];
+	uint64_t at[GROWTH_PARTS + 1];	/* when each part began, and at the end */
+	unsigned int parts;		/* of which that is known */
+	uint64_t next;			/* ns: when the next one begins; 0: not looked up */
 	uint64_t allocs, frees;		/* in the steady state */
+	int64_t  in_iterations;		/* bytes by which it grew in them */
 	struct ct_evidence largest;
 	uint64_t largest_bytes;
 	bool unknown;			/* it held more than is kept */
@@ -79,17 +81,31 @@ static int growth_begin(struct ct_analysis *a)
 	return *(struct growth **)a->state ? 0 : -ENOMEM;
 }
 
-/* Notes the memory at the ends of parts of the steady state that lie before @now. */
-static void growth_note(struct growth *g, const struct ct_process_phases *p, uint64_t now)
+/* Where part @i of the steady state begins: by its iterations, as far as there are so many, since they may have pauses between them. */
+static uint64_t growth_part(const struct ct_process_phases *p, unsigned int i)
 {
+	uint32_t warmup = ct_phases_warmup(p), iterations = p->iterations_count - warmup;
 	uint64_t begin, end;
 
 	ct_scope_span(p, CT_SCOPE_STEADY, &begin, &end);
-	for (unsigned int i = 0; i <= GROWTH_PARTS && end > begin; i++)
-		if (!g->known[i] && begin + (end - begin) / GROWTH_PARTS * i <= now) {
-			g->at[i] = g->bytes;
-			g->known[i] = true;
-		}
+	if (i == 0 || i == GROWTH_PARTS)
+		return i ? end : begin;
+	if (iterations >= GROWTH_PARTS)
+		return p->iterations[warmup + (uint64_t)iterations * i / GROWTH_PARTS].begin;
+	return begin + (end - begin) / GROWTH_PARTS * i;
+}
+
+/* Notes the memory at the begin of parts that begin until @now. */
+static void growth_note(struct growth *g, const struct ct_process_phases *p, uint64_t now)
+{
+	while (g->parts <= GROWTH_PARTS) {
+		if (!g->next)
+			g->next = growth_part(p, g->parts);
+		if (g->next > now)
+			return;
+		g->at[g->parts++] = g->bytes;
+		g->next = 0;
+	}
 }
 
 static int growth_event(struct ct_analysis *a, const struct ct_trace_event *e)
@@ -97,16 +113,20 @@ static int growth_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	const struct ct_process_phases *p = ct_phases_process(a->phases, e->track->pid, e->begin);
 	const struct ct_memory *m = ct_analysis_state(a, &ct_memory_analyser);
 	const struct ct_memory_process *held = ct_memory_now(m, e->track->pid);
+	uint64_t before;
+	int64_t iteration;
 	struct growth *g;
 
 	if (!p || !held)
 		return 0;
 	g = &(*(struct growth **)a->state)[p - a->phases->processes];
 	growth_note(g, p, e->begin);
+	before = g->bytes;
 	g->bytes = held->sums[CT_MEMORY_GPU].held;
 	g->unknown |= held->left_out;
-	if (ct_scope_of(p, e->begin, NULL) != CT_SCOPE_STEADY)
+	if (ct_scope_of(p, e->begin, &iteration) != CT_SCOPE_STEADY)
 		return 0;
+	g->in_iterations += iteration >= 0 ? (int64_t)(g->bytes - before) : 0;
 	g->allocs += m->change.allocations;
 	g->frees += m->change.frees;
 	if (m->change.allocations && m->change.bytes >= g->largest_bytes) {
@@ -148,23 +168,22 @@ void ct_rule_growth(struct ct_explain *x, const struct ct_rule *rule)
 	char grown[CT_TERM_TEXT], from[CT_TERM_TEXT], to[CT_TERM_TEXT], each[CT_TERM_TEXT], n[CT_TERM_TEXT],
 	     m[CT_TERM_TEXT];
 	uint64_t first = g->at[1], last = g->at[GROWTH_PARTS], begin = g->at[0] < first ? g->at[0] : first;
-	char rate[CT_TERM_TEXT + 16] = "";
+	char rate[CT_TERM_TEXT + 48] = "";
 	unsigned int steps = 0;
-	struct ct_coverage covered;
 	struct ct_finding *f;
 
 	/* The first part may still fill caches. */
 	for (unsigned int i = 2; i <= GROWTH_PARTS; i++)
-		steps += g->known[i] && g->at[i] > g->at[i - 1];
+		steps += g->at[i] > g->at[i - 1];
 	if (g->unknown)
 		ct_explain_unseen(x, "it held more blocks of device memory at a time than are kept; whether that grows is not known.");
 	if (g->unknown || last < first || last - first < GROWTH_LEAST || steps < GROWTH_PARTS - 2 ||
 	    100.0 * (last - first) / (first ? first : 1) < rule->threshold)
 		return;
-	ct_phases_coverage(x->process, &covered);
-	if (x->process->iterations_count && covered.steady)	/* as if it grew evenly */
-		snprintf(rate, sizeof(rate), ", %s an iteration",
-			 ct_term_bytes(each, (double)(last - begin) * covered.covered / covered.steady / x->iterations));
+	if (x->process->iterations_count && g->in_iterations * 2 < (int64_t)(last - begin))
+		snprintf(rate, sizeof(rate), ", most of it not in iterations");
+	else if (x->process->iterations_count)
+		snprintf(rate, sizeof(rate), ", %s an iteration", ct_term_bytes(each, g->in_iterations / x->iterations));
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_LIKELY, 0,
 			   "Device memory grows by %s during the %s, from %s to %s%s: %s allocation%s, "
 			   "%s free%s.", ct_term_bytes(grown, last - begin), ct_explain_main(x), ct_term_bytes(from, begin),
