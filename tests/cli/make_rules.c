@@ -53,6 +53,8 @@
 	X(starter, 0)		/* another thread calls cuInit and makes the context, and no more */ \
 	X(threads, 1)		/* 2: another one launches in each second iteration */ \
 	X(copier, 0)		/* that one only copies */		\
+	X(syncer, 0)		/* it also waits for the GPU so long */	\
+	X(sampled, 0)		/* state + 1 of the first thread in samples after its synchronisations, 10 us apart; 0: none */ \
 	X(apart, 1)		/* so much later than the first one */	\
 	X(slow, 0)		/* then each launch takes so much longer */ \
 	X(crowd, 0)		/* threads of another process that are in a launch all the time */ \
@@ -117,7 +119,7 @@ static void registry(void)
 	for (int i = 1; i <= 4; i++)
 		fprintf(f, "string %d _Z5part%dPfS_\n", i, i);
 	fprintf(f, "class %u user memory alloc %s cuMemAlloc%s cuMemAlloc_v2\n", ALLOC, CT_LAYOUT_SPEC(alloc), long_name());
-	fprintf(f, "info command program%s\n%s", long_name(), simulated ? "info gpu simulated\n" : "");
+	fprintf(f, "info command program%s\n%s%s", long_name(), simulated ? "info gpu simulated\n" : "", sampled ? "info samples 100000\n" : "");
 	fclose(f);
 }
 
@@ -128,7 +130,7 @@ struct thread {
 	uint32_t pid, tid;
 };
 
-static struct writer sched;
+static struct writer sched, samples;
 
 static void call(struct thread *h, int class, int depth, uint64_t ns, int64_t result, const void *fields,
 		 uint32_t len)
@@ -258,6 +260,12 @@ static void iteration(struct thread *h, uint64_t i, uint64_t longer)
 		}
 		call(h, SYNC, 0, wait + longer, 0, &handle, sizeof(handle));
 	}
+	for (uint64_t k = 1; sampled && k * 10000 < after; k++) {
+		struct ct_sample sample = { .state = sampled - 1 };
+
+		cpu_record(&samples, (struct spec){ CT_CLASS_sample, 0, CT_F_INSTANT | CT_F_NO_RESULT, 0, h->t + k * 10000,
+			   h->t + k * 10000, 0, h->tid, 0 }, &sample, sizeof(sample));
+	}
 	h->t += after;
 	if (i % 10 == 9)
 		h->t += pause;
@@ -286,6 +294,11 @@ static void second_thread(struct thread *h, uint64_t t, uint64_t i)
 		call(h, COPY_ASYNC, 0, copy, 0, &c, sizeof(c));
 	else
 		launches_of(h, i, slow, 0);
+	if (syncer) {
+		struct ct_handle handle = { 1 };
+
+		call(h, SYNC, 0, syncer, 0, &handle, sizeof(handle));
+	}
 }
 
 static uint64_t process(uint32_t pid, uint64_t t, uint64_t number)
@@ -387,9 +400,13 @@ int main(int argc, char **argv)
 	registry();
 	if (off || offsync || kernel || inside)
 		open_writer(&sched, "k-0", CT_STREAM_CPU, 8192);
+	if (sampled)
+		open_writer(&samples, "s-1-0", CT_STREAM_STATE, 8192);
 	for (uint64_t i = 0; i < processes; i++)
 		end = process(PID + 10 * i, START + i * shift, i);
 	crowded(end);
+	if (sampled)
+		close_writer(&samples);
 	if (off || offsync || kernel || inside)
 		close_writer(&sched);
 	return 0;

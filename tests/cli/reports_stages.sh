@@ -126,9 +126,9 @@ doings()
 }
 
 # turns NAME SPANS: what each process did in each span, and whose turn it was, by looking ahead: a
-# moment belongs to the thread that gives the GPU its next work (at the end of a stage or iteration:
-# that made the last record).  The process does what this thread does; while it is in no call, the
-# call of another one that began since.  Prints
+# moment belongs to the thread that gives the GPU its next work (after the last work: that gave it).
+# The process does what this thread does; while it is in no call, the call of another one that began
+# since.  Prints
 #   A pid label account ns      and, of the stages,      T pid tid label ns
 turns()
 {
@@ -151,17 +151,13 @@ turns()
 		if (!($1 in stages)) {
 			stages[$1] = 0
 			stage[$1, 0] = $3
-			cut[$1, ++cuts[$1]] = $3
 		}
 		word[$1, stages[$1]] = $2
 		stage[$1, ++stages[$1]] = $4
-		cut[$1, ++cuts[$1]] = $4
 		next
 	}
 	FILENAME == ARGV[2] {
 		label[$1, count[$1] + 0] = $2; begin[$1, count[$1] + 0] = $3; end[$1, count[$1]++ + 0] = $4
-		cut[$1, ++cuts[$1]] = $3
-		cut[$1, ++cuts[$1]] = $4
 		next
 	}
 	!second {
@@ -183,53 +179,28 @@ turns()
 	}
 	END {
 		for (pid in threads) {
-			m = 0
-			delete turning
-			# Where a turn ends: at work that is given, and at each cut.
-			for (i = 1; i <= cuts[pid]; i++)
-				sorted[++m] = cut[pid, i]
-			for (i = 2; i <= m; i++)
-				for (j = i; j > 1 && sorted[j] < sorted[j - 1]; j--) {
-					t = sorted[j]; sorted[j] = sorted[j - 1]; sorted[j - 1] = t
-				}
-			# Backwards, for each event the thread whose turn it is behind it until the next event or cut.
-			k = m
 			n = events[pid]
-			for (i = n; i >= 1; i--) {
-				while (k >= 1 && sorted[k] > (i < n ? at[pid, i + 1] : 1e30))
-					k--
-				until[i] = k	# cuts up to this one are before the next event
-				behind[i] = i == n ? who[pid, n] : gives[pid, i + 1] ? who[pid, i + 1] : ahead
-				ahead = behind[i]
-				while (k >= 1 && sorted[k] > at[pid, i])
-					k--
-				if (k < until[i]) {
-					first_cut[i] = k + 1
+			# Backwards, for each event the thread whose turn it is behind it.
+			ahead = thread[pid, 1]
+			for (i = 1; i <= n; i++)
+				if (gives[pid, i])
 					ahead = who[pid, i]
-				} else
-					first_cut[i] = 0
+			for (i = n; i >= 1; i--) {
+				behind[i] = ahead
+				if (gives[pid, i])
+					ahead = who[pid, i]
 			}
 			for (i = 1; i <= threads[pid]; i++) {
 				t = thread[pid, i]
 				own[t] = t == pid ? "application" : "before or after the thread"
 				last[t] = called[t] = 0
 			}
-			latest = thread[pid, 1]
-			for (i = 1; i <= threads[pid]; i++)
-				if (thread[pid, i] == pid)
-					latest = pid
-			# Before the first event: the main thread, or who gives work first.
-			spread(pid, stage[pid, 0], at[pid, 1], "application", latest)
+			spread(pid, stage[pid, 0], at[pid, 1], "application", ahead)
 			for (i = 1; i <= n; i++) {
 				t = who[pid, i]
 				moved(t, at[pid, i], after[pid, i])
 				from = at[pid, i]
 				to = i < n ? at[pid, i + 1] : stage[pid, stages[pid]]
-				for (k = first_cut[i]; k && k <= until[i]; k++)
-					if (sorted[k] <= to) {
-						spread(pid, from, sorted[k], would(pid, t), t)
-						from = sorted[k]
-					}
 				spread(pid, from, to, would(pid, behind[i]), behind[i])
 			}
 		}
@@ -269,9 +240,9 @@ together()
 # Much is called before the next work is given: more than is kept of a turn (LAUNCHING_CHANGES).
 t_reports_turns()
 {
-	local name=between
+	local name=between state number wait
 
-	"$b/make_rules" "$work/$name" threads=2 apart=600 launches=40 getters=700 timed=1 iterations=24 wait=1000
+	"$b/make_rules" "$work/$name" threads=2 apart=600 launches=40 getters=4500 timed=1 iterations=12 wait=1000
 	facts "$name"
 	report "$name" stages
 	stage_spans "$name"
@@ -281,6 +252,13 @@ t_reports_turns()
 	"$b/make_rules" "$work/crowded" threads=2 launches=10 launch=10000 wait=50000 crowd=100
 	is "$("$plain" report --from start stages "$work/crowded" 2>/dev/null | tr -s ' \n' ' ' | grep -o 'has [0-9]* launching threads: of more than 64 the one that called last has its turn' | wc -l)" 1 \
 		"of 100 launching threads it is said whose turn it is"
+	# While another thread synchronises, one whose samples say that it runs, or sleeps, does not wait for that.
+	for state in none:0:78000000 unknown:1:78000000 running:2:2000000 sleeping:3:2000000 lock:4:78000000; do
+		IFS=: read -r name number wait <<<"$state"
+		"$b/make_rules" "$work/sampled-$name" threads=2 launches=10 launch=10000 wait=50000 after=5000000 apart=200000 syncer=4000000 sampled="$number"
+		is "$("$plain" report --format csv stages "$work/sampled-$name" 2>/dev/null | awk -v RS= 'NR == 3' | awk -F, '$2 == "steady" && $3 == "waiting" { print $4 }')" \
+			"$wait" "its samples say $name: what the process waited"
+	done
 	# A thread that has turns but never launches is among the threads.
 	"$b/make_rules" "$work/copier" threads=2 copier=1 apart=600000 launches=10
 	"$plain" report --format json stages "$work/copier" 2>/dev/null >"$work/copier.json"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * See launching.h.  Who gives the next work is not known before it comes.  So each change of what a
- * thread does is kept until then, and gone through once, backwards, for the thread that gives it.
- * At the end of a stage or an iteration the thread with the last record counts.
+ * thread does is kept until then, and gone through backwards for the thread that gives it: once, and once more for each
+ * end of a stage or an iteration since.
  */
 #include "analysis/threads/launching.h"
 
@@ -13,7 +13,7 @@
 #include "base/grow.h"
 
 /* Of a process.  Where there are more before the next work, they are summed up for each thread. */
-#define LAUNCHING_CHANGES	512u
+#define LAUNCHING_CHANGES	(1u << 13)
 
 /* What all threads of a process do at a moment. */
 struct launching_all {
@@ -127,6 +127,8 @@ static unsigned int launching_would(const struct launching_all *all, const struc
 {
 	if (launching_in_call(d->own))
 		return d->own;
+	if (d->busy)
+		return CT_ACCOUNT_APP;
 	if (all->working > (d->waits ? 0 : d->last))
 		return all->account;
 	if (all->waiting > (d->waits ? 0 : d->last))
@@ -136,24 +138,28 @@ static unsigned int launching_would(const struct launching_all *all, const struc
 	return d->own == CT_ACCOUNT_ABSENT && all->off ? CT_ACCOUNT_OFF_CPU : d->own;
 }
 
-/* Adds what the process would have done until @now to the sums of a thread. */
-static void launching_sum(struct ct_launching_process *lp, unsigned int index, uint64_t now)
+/* Adds what the process would have done from lp->summed_up until @to, which is not after @now, to the sums of a thread. */
+static void launching_sum(struct ct_launching_process *lp, unsigned int index, uint64_t to, uint64_t now)
 {
 	const struct ct_launching_order *o = lp->order;
 	struct ct_launching_doing doing = lp->doing[index];
 	const struct launching_all *all = &o->now;
 	uint64_t *sums = lp->threads[index].sums;
+	unsigned int i = o->changes_count;
 
-	for (unsigned int i = o->changes_count; i--; ) {
-		const struct launching_change *change = &o->changes[i];
+	for (;;) {
+		uint64_t from = i && o->changes[i - 1].at > lp->summed_up ? o->changes[i - 1].at : lp->summed_up;
+		uint64_t until = now < to ? now : to;
 
-		sums[launching_would(all, &doing)] += now - change->at;
-		now = change->at;
-		all = &change->before;
-		if (change->who == index)
-			doing = change->was;
+		if (from < until)
+			sums[launching_would(all, &doing)] += until - from;
+		if (!i-- || o->changes[i].at <= lp->summed_up)
+			return;
+		now = o->changes[i].at;
+		all = &o->changes[i].before;
+		if (o->changes[i].who == index)
+			doing = o->changes[i].was;
 	}
-	sums[launching_would(all, &doing)] += now - lp->summed_up;
 }
 
 static void launching_set(struct ct_launching_doing *d, unsigned int own, uint64_t now)
@@ -162,8 +168,75 @@ static void launching_set(struct ct_launching_doing *d, unsigned int own, uint64
 		d->called = now;
 	d->own = own;
 	d->last = now > d->last ? now : d->last;
-	d->waits = false;
+	d->waits = d->busy = false;
 }
+
+/* ------------------------------------------------------------------- turns --- */
+
+/* The turn of thread @index ends at @to: it was its since the last one ended.  Until @now it is known what each thread did. */
+static void launching_settle(struct ct_launching_process *lp, unsigned int index, uint64_t to, uint64_t now)
+{
+	const struct ct_process_phases *p = lp->phases;
+	struct ct_launching_thread *t = &lp->threads[index];
+	unsigned int stage = p->stages[lp->stage < p->stages_count ? lp->stage : p->stages_count - 1].stage;
+	struct ct_iteration_account *in = NULL;
+
+	if (to <= lp->settled)
+		return;
+	if (lp->iteration < p->iterations_count && lp->settled >= p->iterations[lp->iteration].begin)
+		in = &lp->iterations[lp->iteration];
+	t->turn[stage] += to - lp->settled;
+	if (lp->count > CT_LAUNCHING_COMPARED) {
+		memset(t->sums, 0, sizeof(t->sums));
+		t->sums[lp->own] = to - lp->settled;
+	} else if (lp->count > 1) {
+		launching_sum(lp, index, to, now);
+		lp->order->changes_count = to == now ? 0 : lp->order->changes_count;
+	} else {
+		t->sums[lp->doing->own] += to - lp->summed_up;
+	}
+	for (unsigned int i = 0; i < CT_ACCOUNT_COUNT; i++) {
+		if (!t->sums[i])
+			continue;
+		lp->stages[stage].ns[i == CT_ACCOUNT_ABSENT ? CT_ACCOUNT_APP : i] += t->sums[i];
+		if (in)
+			ct_account_iteration(in, i, t->sums[i]);
+		t->sums[i] = 0;
+	}
+	for (unsigned int i = 0; i < lp->count && lp->summed_up > lp->settled; i++)
+		memset(lp->threads[i].sums, 0, sizeof(lp->threads[i].sums));
+	lp->summed_up = lp->settled = to;
+}
+
+/* Until when the stage and the iteration of lp->settled last. */
+static void launching_bound(struct ct_launching_process *lp)
+{
+	const struct ct_process_phases *p = lp->phases;
+
+	while (lp->stage + 1 < p->stages_count && p->stages[lp->stage].end <= lp->settled)
+		lp->stage++;
+	while (lp->iteration < p->iterations_count && p->iterations[lp->iteration].end <= lp->settled)
+		lp->iteration++;
+	lp->bound = p->stages[lp->stage].end > lp->settled ? p->stages[lp->stage].end : UINT64_MAX;
+	if (lp->iteration < p->iterations_count) {
+		const struct ct_iteration *i = &p->iterations[lp->iteration];
+		uint64_t next = i->begin > lp->settled ? i->begin : i->end;
+
+		lp->bound = next < lp->bound ? next : lp->bound;
+	}
+}
+
+/* The stages and iterations that end until @now: the turn at their ends is that of thread @index. */
+static void launching_advance(struct ct_launching_process *lp, unsigned int index, uint64_t now)
+{
+	while (lp->bound <= now) {
+		launching_settle(lp, index, lp->bound, now);
+		lp->summed_up = lp->settled = lp->bound;
+		launching_bound(lp);
+	}
+}
+
+/* ----------------------------------------------------------------- changes --- */
 
 /* Room for one more change, at @now. */
 static int launching_room(struct ct_launching_process *lp, uint64_t now)
@@ -171,8 +244,10 @@ static int launching_room(struct ct_launching_process *lp, uint64_t now)
 	struct ct_launching_order *o = lp->order;
 
 	if (o->changes_count == LAUNCHING_CHANGES) {
+		/* What ends meanwhile can't wait for the next work. */
+		launching_advance(lp, lp->latest, now);
 		for (unsigned int i = 0; i < lp->count; i++)
-			launching_sum(lp, i, now);
+			launching_sum(lp, i, now, now);
 		o->changes_count = 0;
 		lp->summed_up = now;
 	}
@@ -210,71 +285,6 @@ static int launching_change(struct ct_launching_process *lp, unsigned int index,
 	return 0;
 }
 
-/* ------------------------------------------------------------------- turns --- */
-
-/* The turn of thread @index ends: it was its since the last one ended. */
-static void launching_settle(struct ct_launching_process *lp, unsigned int index, uint64_t now)
-{
-	const struct ct_process_phases *p = lp->phases;
-	struct ct_launching_thread *t = &lp->threads[index];
-	unsigned int stage = p->stages[lp->stage < p->stages_count ? lp->stage : p->stages_count - 1].stage;
-	struct ct_iteration_account *in = NULL;
-
-	if (now <= lp->settled)
-		return;
-	if (lp->iteration < p->iterations_count && lp->settled >= p->iterations[lp->iteration].begin)
-		in = &lp->iterations[lp->iteration];
-	t->turn[stage] += now - lp->settled;
-	if (lp->count > CT_LAUNCHING_COMPARED) {
-		memset(t->sums, 0, sizeof(t->sums));
-		t->sums[lp->own] = now - lp->settled;
-	} else if (lp->count > 1) {
-		launching_sum(lp, index, now);
-		lp->order->changes_count = 0;
-	} else {
-		t->sums[lp->doing->own] += now - lp->summed_up;
-	}
-	for (unsigned int i = 0; i < CT_ACCOUNT_COUNT; i++) {
-		if (!t->sums[i])
-			continue;
-		lp->stages[stage].ns[i == CT_ACCOUNT_ABSENT ? CT_ACCOUNT_APP : i] += t->sums[i];
-		if (in)
-			ct_account_iteration(in, i, t->sums[i]);
-		t->sums[i] = 0;
-	}
-	for (unsigned int i = 0; i < lp->count && lp->summed_up > lp->settled; i++)
-		memset(lp->threads[i].sums, 0, sizeof(lp->threads[i].sums));
-	lp->summed_up = lp->settled = now;
-}
-
-/* Until when the stage and the iteration of lp->settled last. */
-static void launching_bound(struct ct_launching_process *lp)
-{
-	const struct ct_process_phases *p = lp->phases;
-
-	while (lp->stage + 1 < p->stages_count && p->stages[lp->stage].end <= lp->settled)
-		lp->stage++;
-	while (lp->iteration < p->iterations_count && p->iterations[lp->iteration].end <= lp->settled)
-		lp->iteration++;
-	lp->bound = p->stages[lp->stage].end > lp->settled ? p->stages[lp->stage].end : UINT64_MAX;
-	if (lp->iteration < p->iterations_count) {
-		const struct ct_iteration *i = &p->iterations[lp->iteration];
-		uint64_t next = i->begin > lp->settled ? i->begin : i->end;
-
-		lp->bound = next < lp->bound ? next : lp->bound;
-	}
-}
-
-/* Everything until @now belongs to the stage and iteration that it is in. */
-static void launching_advance(struct ct_launching_process *lp, uint64_t now)
-{
-	while (lp->bound <= now) {
-		launching_settle(lp, lp->latest, lp->bound);
-		lp->summed_up = lp->settled = lp->bound;
-		launching_bound(lp);
-	}
-}
-
 /* ------------------------------------------------------------------ events --- */
 
 /* Once for each process: its threads as far as the phases know them. */
@@ -289,7 +299,7 @@ static int launching_process(struct ct_launching_process *lp, const struct ct_pr
 			return -ENOMEM;
 	for (unsigned int i = 0; i < lp->count; i++)
 		if (lp->threads[i].tid == p->pid)
-			lp->latest = i;
+			lp->latest = lp->gave = i;
 	launching_bound(lp);
 	return 0;
 }
@@ -333,20 +343,24 @@ static int launching_turn(struct ct_launching_process *lp, struct ct_launching_t
 	}
 	if (t->thread < 0)
 		return 0;
-	launching_advance(lp, now);
 	now = now > lp->summed_up ? now : lp->summed_up;
 	lp->threads[t->thread].track = e->track;
 	if (lp->count == 1) {
 		/* Whatever comes next, it gives the next work. */
+		launching_advance(lp, 0, now);
 		lp->threads->sums[lp->doing->own] += now - lp->summed_up;
 		lp->summed_up = now;
 		launching_set(lp->doing, t->own, now);
 	} else if (lp->count <= CT_LAUNCHING_COMPARED) {
-		if (gives)
-			launching_settle(lp, t->thread, now);
+		if (gives) {
+			launching_advance(lp, t->thread, now);
+			launching_settle(lp, t->thread, now, now);
+			lp->gave = t->thread;
+		}
 		rc = launching_change(lp, t->thread, t->own, now);
 	} else {
-		launching_settle(lp, lp->latest, now);
+		launching_advance(lp, lp->latest, now);
+		launching_settle(lp, lp->latest, now, now);
 	}
 	lp->latest = t->thread;
 	lp->own = t->own;
@@ -356,16 +370,20 @@ static int launching_turn(struct ct_launching_process *lp, struct ct_launching_t
 /* What a sample says of a thread that is between its calls. */
 static int launching_sample(struct ct_launching_process *lp, const struct ct_launching_track *t, const struct ct_trace_event *e)
 {
-	bool waits = ct_record_known(e->record, CT_KNOWN_STATE) == CT_SAMPLE_LOCK;
-	uint64_t now = e->begin;
+	uint64_t state = ct_record_known(e->record, CT_KNOWN_STATE);
+	bool waits = state == CT_SAMPLE_LOCK, busy = !waits && state != CT_SAMPLE_UNKNOWN;
+	uint64_t now = e->begin > lp->summed_up ? e->begin : lp->summed_up;
+	struct ct_launching_doing *d;
 
-	if (t->thread < 0 || lp->count < 2 || lp->count > CT_LAUNCHING_COMPARED || lp->doing[t->thread].waits == waits)
+	if (t->thread < 0 || lp->count < 2 || lp->count > CT_LAUNCHING_COMPARED)
 		return 0;
-	launching_advance(lp, now);
-	now = now > lp->summed_up ? now : lp->summed_up;
+	d = &lp->doing[t->thread];
+	if (d->waits == waits && d->busy == busy)
+		return 0;
 	if (launching_note_change(lp, t->thread, now))
 		return -ENOMEM;
-	lp->doing[t->thread].waits = waits;
+	d->waits = waits;
+	d->busy = busy;
 	return 0;
 }
 
@@ -430,10 +448,12 @@ static int launching_end(struct ct_analysis *a)
 	for (unsigned int i = 0; i < l->processes_count; i++) {
 		struct ct_launching_process *lp = &l->processes[i];
 
+		unsigned int last = lp->count > CT_LAUNCHING_COMPARED ? lp->latest : lp->gave;
+
 		if (!lp->count)
 			continue;
-		launching_advance(lp, lp->phases->end);
-		launching_settle(lp, lp->latest, lp->phases->end);
+		launching_advance(lp, last, lp->phases->end);
+		launching_settle(lp, last, lp->phases->end, lp->phases->end);
 	}
 	return 0;
 }

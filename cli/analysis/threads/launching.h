@@ -7,8 +7,9 @@
  * So the turn of a moment belongs to the thread that gives the GPU its next work: the process does
  * what this thread does.  Where it is in no call and another launching thread has called something
  * since, that one's call counts: it is what the GPU's next work waits for.  Where a sample says that it waits for
- * another thread, that one's call also counts if it began earlier.  A thread off the CPU
- * counts as the application while another one runs there.
+ * another thread, that one's call also counts if it began earlier; where one says that it does something itself,
+ * no other one's does.  A thread off the CPU counts as the application while another one runs there.  After the last
+ * work the turn is that of the thread that gave it.
  */
 #ifndef CT_CLI_LAUNCHING_H
 #define CT_CLI_LAUNCHING_H
@@ -31,7 +32,8 @@ struct ct_launching_doing {
 	uint64_t last;			/* ns: its last record */
 	uint64_t called;		/* ns: the call that it is in began */
 	uint8_t  own;			/* account */
-	bool     waits;			/* its last sample: for another thread; it has made no record since */
+	/* Its last sample: it waits for another thread, or does something itself; it has made no record since. */
+	bool     waits, busy;
 };
 
 struct ct_launching_process {
@@ -49,6 +51,7 @@ struct ct_launching_process {
 	const struct ct_process_phases *phases;
 	unsigned int room;
 	unsigned int latest, own;	/* index of the thread that made the last record; what it does */
+	unsigned int gave;		/* of the one that gave the last work, where they are compared */
 	struct ct_launching_order *order;	/* NULL: one thread launches */
 	uint64_t settled, summed_up;	/* ns: a turn ended; .sums are until then */
 	uint64_t bound;			/* ns: the stage or iteration changes */
