@@ -414,7 +414,7 @@ static void table_row(struct ct_printer *p, const struct ct_table *t, const stru
 	ct_out_char(&p->out, '\n');
 }
 
-/* Does the note explain a column that is left out? */
+/* Does the note explain a column that is left out?  Without rows there are none. */
 static bool table_unseen(const struct ct_printer *p, const struct ct_table *t, const char *note)
 {
 	char head[256];
@@ -422,7 +422,7 @@ static bool table_unseen(const struct ct_printer *p, const struct ct_table *t, c
 	for (unsigned int i = 0; i < t->columns_count; i++) {
 		size_t n;
 
-		if (p->visible[i])
+		if (p->visible[i] && p->rows)
 			continue;
 		table_head(head, sizeof(head), &t->columns[i]);
 		n = strlen(head);

@@ -103,12 +103,15 @@ static void lines_notes(const struct ct_analysis *a, struct ct_table *t, bool fo
 			      ct_term_ns(ns, all.of[CT_COST_IDLE]), ct_term_ns(none, unknown.of[CT_COST_IDLE]));
 	if (idle->forgotten)
 		ct_table_note(t, "%s of the GPU's idle time have none because there were too many lines in one gap.", ct_term_ns(ns, idle->forgotten));
-	if (all.of[CT_COST_MOST])
-		ct_table_note(t, "Held: memory of the GPU that the line allocated, at the moment at which its process held most, and at the end.");
-	if (ct_stacks_sampled(a->trace) && all.of[CT_COST_DIVIDES] + all.of[CT_COST_WAITED] >= CT_COSTS_SAMPLES)
-		ct_table_note(t, "Time of the application, between calls, is divided by %llu samples; +- is two standard errors.",
+	if (all.of[CT_COST_MOST]) {
+		ct_table_note(t, "Held at most: memory of the GPU that the line allocated, at the moment at which its process held most.");
+		ct_table_note(t, "At the end: what of that memory was not freed.");
+	}
+	if (ct_stacks_sampled(a->trace) && all.of[CT_COST_DIVIDES] + all.of[CT_COST_WAITED] >= CT_COSTS_SAMPLES) {
+		ct_table_note(t, "Time of the application, between calls, is divided by %llu samples.",
 			      (unsigned long long)(all.of[CT_COST_DIVIDES] + all.of[CT_COST_WAITED]));
-	else if (ct_stacks_recorded(a->trace))
+		ct_table_note(t, "+- is two standard errors of that time.");
+	} else if (ct_stacks_recorded(a->trace))
 		ct_table_note(t, "%sTime of the application, between calls, counts for the line of the call that follows.",
 			      ct_registry_info(&a->trace->reg, "samples_refused") ? "The recorder could not sample the program. " : "");
 	if (all.of[CT_COST_WAITED])
