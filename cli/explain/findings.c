@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analysis/gpu/coverage.h"
-#include "analysis/ranks/job.h"
+#include "analysis/ranks/job_verdict.h"
 #include "table/format.h"
 #include "view/term.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analysis/gpu/coverage.h"
-#include "analysis/ranks/job.h"
+#include "analysis/ranks/job_verdict.h"
 #include "explain/findings.h"
 #include "view/term.h"
 

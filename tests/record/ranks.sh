@@ -154,6 +154,8 @@ t_ranks_hang()
 	line=$(job_said size)
 	[[ $line == *"The ranks do not agree on AllReduce 6 of communicator "*"ranks 0-1 call AllReduce of 262,144 float32, sum; rank 2 calls AllReduce of 131,072 float32, sum."* ]]
 	ok $? "sizes that differ" || echo "# $line"
+	"$cudatrace" export -f --format html -o "$jobs/size.html" "$jobs/size" 2>/dev/null
+	is "$(grep -ao '"line":"[^"]*"' "$jobs/size.html")" '"line":"The ranks do not agree on a collective"' "... which is the page's headline, too"
 	ranks other 2 6 --gpu other=1
 	line=$(job_said other)
 	[[ $line == *"rank 0 calls AllReduce of 262,144 float32, sum; rank 1 calls Broadcast of 262,144 float32, root 0."* ]]
@@ -424,4 +426,9 @@ t_ranks_real()
 	ok $? "a collective that one rank never calls" || echo "# $line"
 	is "$("$cudatrace" report --format json ranks "$jobs/hang" 2>/dev/null | jq -c 'map([.["Compute (ns/step)"] == null, .["Waiting (ns/step)"], .["Makes Others Wait (ns/step)"]])')" \
 		'[[true,null,null],[false,null,null]]' "what a killed process took along is not known, and not 0"
+	# 4 iterations of 4.5 ms were found on the one, 31 of 0.2 ms on the other.
+	for name in hang sleep; do
+		"$cudatrace" report ranks "$jobs/$name" 2>/dev/null | grep -c "The ranks' steps are not the same thing"
+	done >"$jobs/steps.alike"
+	is "$(paste -sd ' ' "$jobs/steps.alike")" "1 0" "ranks whose steps are not the same are not compared"
 }

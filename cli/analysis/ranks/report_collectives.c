@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/ranks/job.h"
+#include "analysis/ranks/job_names.h"
+#include "analysis/ranks/job_uncovered.h"
 #include "decode/nccl.h"
+#include "group/histogram.h"
 
 /* ------------------------------------------------------------------- in sum --- */
 

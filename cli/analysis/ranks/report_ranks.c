@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The report ranks: the ranks of a job side by side, in their steady states. */
-#include "analysis/ranks/job.h"
+#include "analysis/ranks/job_uncovered.h"
+#include "analysis/ranks/job_verdict.h"
 
 #include <string.h>
 
@@ -117,6 +118,9 @@ static int ranks_end(struct ct_analysis *a)
 	for (unsigned int i = 0; job->count > MANY && ct_job_verdict(a, job, i, verdict, sizeof(verdict)); i++)
 		ct_table_note(t, "%s", verdict);
 	ranks_not_covered(a, t);
+	if (!job->alike)
+		ct_table_note(t, "The ranks' steps are not the same thing, as where few iterations of a job that hangs or was killed are found: what "
+			      "ranks have in a step can't be compared.");
 	if (collectives)
 		ct_table_note(t, "Where a rank has no iterations, a step is a collective.");
 	if (job->measured)

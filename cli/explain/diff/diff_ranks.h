@@ -3,7 +3,7 @@
 #ifndef CT_CLI_DIFF_RANKS_H
 #define CT_CLI_DIFF_RANKS_H
 
-#include "analysis/ranks/job.h"
+#include "analysis/ranks/job_why.h"
 #include "table/table.h"
 
 struct ct_diff_ranks {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* A rule on ranks of a job that make the others wait. */
-#include "analysis/ranks/job.h"
+#include "analysis/ranks/job_verdict.h"
 #include "explain/rules/rule_common.h"
 #include "view/term.h"
 

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/ranks/job.h"
+#include "analysis/ranks/job_verdict.h"
 #include "export/html/json.h"
 
 #define JOB_RANKS	1024u
@@ -263,7 +263,7 @@ int ct_html_job(const struct ct_explain *x, struct ct_out *out)
 	ct_out_text(out, "\"job\":{\"texts\":[");
 	for (unsigned int i = 0; i < JOB_TEXTS && ct_job_verdict(x->analysis, job, i, text, sizeof(text)); i++)
 		ct_html_text(out, i ? "," : "", text);
-	ct_html_bool(out, "],\"stuck\":", job->stuck_count > 0);
+	ct_html_text(out, "],\"line\":", ct_job_headline(x->analysis, job, text, sizeof(text)));
 	if (guilty)
 		ct_html_u64(out, ",\"guilty\":", guilty->rank);
 	if (x->trace->summaries)

@@ -210,9 +210,7 @@ export function jobVerdict(manifest) {
 	const { job } = manifest;
 	if (!job?.texts?.length)
 		return [];
-	const line = job.stuck ? "A collective was never complete" :
-		job.guilty === undefined || job.guilty === null ? "No rank alone makes the others wait" : `Rank ${job.guilty} makes the others wait`;
 	return [el("p", { class: "eyebrow" }, `Verdict \u00b7 the job, ${count(job.ranks.length + (job.ranks_left_out ?? 0))} ranks recorded` +
 		(job.summaries ? `, by ${count(job.summaries)} summar${job.summaries === 1 ? "y" : "ies"}` : "")),
-		el("p", { class: "verdict-line" }, line), job.texts.map((text) => el("p", { class: "verdict-text" }, text))].flat();
+		el("p", { class: "verdict-line" }, job.line), job.texts.map((text) => el("p", { class: "verdict-text" }, text))].flat();
 }
