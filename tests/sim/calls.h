@@ -293,6 +293,12 @@ SIM_CALL(cuStreamBeginCapture, 10010, LEGACY, cuStreamBeginCapture_v2,
 	 (CUstream, CUstreamCaptureMode))
 SIM_CALL(cuStreamBeginCapture, 10010, PER_THREAD, cuStreamBeginCapture_v2_ptsz,
 	 (CUstream, CUstreamCaptureMode))
+SIM_CALL(cuStreamBeginCaptureToGraph, 12030, LEGACY, cuStreamBeginCaptureToGraph,
+	 (CUstream, CUgraph, const CUgraphNode *, const CUgraphEdgeData *, size_t,
+	  CUstreamCaptureMode))
+SIM_CALL(cuStreamBeginCaptureToGraph, 12030, PER_THREAD, cuStreamBeginCaptureToGraph_ptsz,
+	 (CUstream, CUgraph, const CUgraphNode *, const CUgraphEdgeData *, size_t,
+	  CUstreamCaptureMode))
 SIM_CALL(cuStreamEndCapture, 10000, LEGACY, cuStreamEndCapture,
 	 (CUstream, CUgraph *))
 SIM_CALL(cuStreamEndCapture, 10000, PER_THREAD, cuStreamEndCapture_ptsz,
@@ -339,6 +345,30 @@ SIM_CALL(cuGraphCreate, 10000, ANY, cuGraphCreate, (CUgraph *, unsigned int))
 SIM_CALL(cuGraphDestroy, 10000, ANY, cuGraphDestroy, (CUgraph))
 SIM_CALL(cuGraphGetNodes, 10000, ANY, cuGraphGetNodes,
 	 (CUgraph, CUgraphNode *, size_t *))
+SIM_CALL(cuGraphClone, 10000, ANY, cuGraphClone, (CUgraph *, CUgraph))
+SIM_CALL(cuGraphAddKernelNode, 10000, ANY, cuGraphAddKernelNode,
+	 (CUgraphNode *, CUgraph, const CUgraphNode *, size_t,
+	  const CUDA_KERNEL_NODE_PARAMS_v1 *))
+SIM_CALL(cuGraphAddKernelNode, 12000, ANY, cuGraphAddKernelNode_v2,
+	 (CUgraphNode *, CUgraph, const CUgraphNode *, size_t,
+	  const CUDA_KERNEL_NODE_PARAMS_v2 *))
+SIM_CALL(cuGraphAddMemsetNode, 10000, ANY, cuGraphAddMemsetNode,
+	 (CUgraphNode *, CUgraph, const CUgraphNode *, size_t,
+	  const CUDA_MEMSET_NODE_PARAMS *, CUcontext))
+SIM_CALL(cuGraphAddHostNode, 10000, ANY, cuGraphAddHostNode,
+	 (CUgraphNode *, CUgraph, const CUgraphNode *, size_t,
+	  const CUDA_HOST_NODE_PARAMS *))
+SIM_CALL(cuGraphAddChildGraphNode, 10000, ANY, cuGraphAddChildGraphNode,
+	 (CUgraphNode *, CUgraph, const CUgraphNode *, size_t, CUgraph))
+SIM_CALL(cuGraphAddEmptyNode, 10000, ANY, cuGraphAddEmptyNode,
+	 (CUgraphNode *, CUgraph, const CUgraphNode *, size_t))
+SIM_CALL(cuGraphAddNode, 12020, ANY, cuGraphAddNode,
+	 (CUgraphNode *, CUgraph, const CUgraphNode *, size_t, CUgraphNodeParams *))
+SIM_CALL(cuGraphAddNode, 12030, ANY, cuGraphAddNode_v2,
+	 (CUgraphNode *, CUgraph, const CUgraphNode *, const CUgraphEdgeData *, size_t,
+	  CUgraphNodeParams *))
+SIM_CALL(cuGraphConditionalHandleCreate, 12030, ANY, cuGraphConditionalHandleCreate,
+	 (CUgraphConditionalHandle *, CUgraph, CUcontext, unsigned int, unsigned int))
 SIM_CALL(cuGraphInstantiate, 10000, ANY, cuGraphInstantiate,
 	 (CUgraphExec *, CUgraph, CUgraphNode *, char *, size_t))
 SIM_CALL(cuGraphInstantiate, 11000, ANY, cuGraphInstantiate_v2,
@@ -355,6 +385,8 @@ SIM_CALL(cuGraphUpload, 11010, PER_THREAD, cuGraphUpload_ptsz,
 SIM_CALL(cuGraphLaunch, 10000, LEGACY, cuGraphLaunch, (CUgraphExec, CUstream))
 SIM_CALL(cuGraphLaunch, 10000, PER_THREAD, cuGraphLaunch_ptsz,
 	 (CUgraphExec, CUstream))
+SIM_CALL(cuGraphExecUpdate, 12000, ANY, cuGraphExecUpdate_v2,
+	 (CUgraphExec, CUgraph, CUgraphExecUpdateResultInfo *))
 SIM_CALL(cuGraphExecDestroy, 10000, ANY, cuGraphExecDestroy, (CUgraphExec))
 SIM_CALL(cuGetErrorName, 6000, ANY, cuGetErrorName, (CUresult, const char **))
 SIM_CALL(cuGetErrorString, 6000, ANY, cuGetErrorString,

@@ -18,6 +18,7 @@ struct sim_capture {
 	pthread_t thread;		/* that began it */
 	struct sim_stream *origin;	/* compared, never followed */
 	struct sim_graph *graph;
+	bool lent;			/* the program's graph, to which it captures */
 };
 
 static unsigned long long last_id;
@@ -31,7 +32,9 @@ void sim_capture_set(struct sim_capture **at, struct sim_capture *capture)
 		capture->refs++;
 	*at = capture;
 	if (before && --before->refs == 0) {
-		if (before->graph)
+		if (before->graph && before->lent)
+			sim_put(&before->graph->object);
+		else if (before->graph)
 			sim_handle_close(&before->graph->object);
 		free(before);
 	}
@@ -105,8 +108,10 @@ CUresult sim_capture_forbids_unsafe(struct sim_context *ctx)
 	return CUDA_SUCCESS;
 }
 
-static CUresult begin(CUstream handle, int mode)
+/* @to: NULL for a graph of its own. */
+static CUresult begin(CUstream handle, CUgraph *to, int mode)
 {
+	struct sim_graph *graph = NULL;
 	struct sim_capture *capture;
 	struct sim_stream *stream;
 	CUresult result = CUDA_SUCCESS;
@@ -128,9 +133,21 @@ static CUresult begin(CUstream handle, int mode)
 		result = CUDA_ERROR_ILLEGAL_STATE;
 		goto out;
 	}
+	if (to) {
+		graph = sim_handle_find(*to, SIM_GRAPH);
+		if (!graph) {
+			result = CUDA_ERROR_INVALID_VALUE;
+			goto out;
+		}
+	}
 	capture = calloc(1, sizeof(*capture));
-	if (capture)
+	if (capture && graph) {
+		sim_get(&graph->object);
+		capture->graph = graph;
+		capture->lent = true;
+	} else if (capture) {
 		capture->graph = sim_graph_new(SIM_GRAPH);
+	}
 	if (!capture || !capture->graph) {
 		free(capture);
 		result = CUDA_ERROR_OUT_OF_MEMORY;
@@ -149,7 +166,7 @@ out:
 CUresult cuStreamBeginCapture(CUstream stream)
 {
 	SIM_ENTER(SIM_NEEDS_CONTEXT);
-	return begin(stream, CU_STREAM_CAPTURE_MODE_GLOBAL);
+	return begin(stream, NULL, CU_STREAM_CAPTURE_MODE_GLOBAL);
 }
 
 CUresult cuStreamBeginCapture_ptsz(CUstream stream)
@@ -160,12 +177,34 @@ CUresult cuStreamBeginCapture_ptsz(CUstream stream)
 CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode)
 {
 	SIM_ENTER(SIM_NEEDS_CONTEXT);
-	return begin(stream, mode);
+	return begin(stream, NULL, mode);
 }
 
 CUresult cuStreamBeginCapture_v2_ptsz(CUstream stream, CUstreamCaptureMode mode)
 {
 	return cuStreamBeginCapture_v2(SIM_PER_THREAD(stream), mode);
+}
+
+/* The ops before the capture are those that it depends on, as everywhere here. */
+CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph,
+				     const CUgraphNode *nodes,
+				     const CUgraphEdgeData *edges, size_t count,
+				     CUstreamCaptureMode mode)
+{
+	SIM_ENTER(SIM_NEEDS_CONTEXT);
+	(void)nodes;
+	(void)edges;
+	(void)count;
+	return begin(stream, &graph, mode);
+}
+
+CUresult cuStreamBeginCaptureToGraph_ptsz(CUstream stream, CUgraph graph,
+					  const CUgraphNode *nodes,
+					  const CUgraphEdgeData *edges,
+					  size_t count, CUstreamCaptureMode mode)
+{
+	return cuStreamBeginCaptureToGraph(SIM_PER_THREAD(stream), graph, nodes,
+					   edges, count, mode);
 }
 
 /* Ends @capture in every stream that joined it; its graph is the caller's. */
@@ -185,6 +224,8 @@ static CUresult end(struct sim_capture *capture, struct sim_context *ctx,
 	*graph = NULL;
 	if (result == CUDA_SUCCESS) {
 		*graph = capture->graph->object.handle;
+		if (capture->lent)
+			sim_put(&capture->graph->object);
 		capture->graph = NULL;
 	}
 	sim_capture_set(&held, NULL);

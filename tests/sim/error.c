@@ -53,6 +53,8 @@ static const struct error errors[] = {
 	  "capture was not ended in the same stream as it began"),
 	E(ERROR_STREAM_CAPTURE_IMPLICIT,
 	  "operation would make the legacy stream depend on a capturing blocking stream"),
+	E(ERROR_GRAPH_EXEC_UPDATE_FAILURE,
+	  "the graph update was not performed because it included changes which violated constraints specific to instantiated graph update"),
 	E(ERROR_UNKNOWN, "unknown error"),
 };
 

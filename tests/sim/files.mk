@@ -13,7 +13,7 @@ EXAMPLES_OUT ?= build/examples
 SIM_LIB := $(SIM_OUT)/libcuda.so.1
 SIM_SOURCES := $(addprefix tests/sim/,activity.c alloc.c capture.c context.c copy.c \
 	driver.c error.c event.c graph.c handle.c ioctls.c kernels.c knobs.c \
-	launch.c memory.c module.c proc_address.c queue.c set.c stream.c)
+	launch.c memory.c module.c nodes.c proc_address.c queue.c set.c stream.c)
 SIM_HEADERS := $(addprefix tests/sim/,activity.h calls.h cuda_sim.h ioctl_steps.h nccl.h sim.h)
 SIM_CFLAGS := -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -O2 -g $(SIM_EXTRA_CFLAGS)
 # Bound to itself: a tracer that patches slots must not see calls of the

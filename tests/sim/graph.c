@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * graph.c - graphs as capture leaves them, and executables made from them.
+ * graph.c - graphs as capture and nodes.c leave them, and executables made from them.
  *
  * An executable owns copies of the ops: the graph may go before it. Launching
- * queues copies of those, so several launches may be in flight at once. It
- * never builds graphs node by node: that part of the interface is absent.
+ * queues copies of those, so several launches may be in flight at once.
  */
 #include <stdlib.h>
 
@@ -20,6 +19,8 @@ static void graph_free(struct sim_object *obj)
 
 	for (op = graph->first; op; op = next) {
 		next = op->next;
+		if (op->kind == SIM_OP_GRAPH)
+			sim_handle_close(&op->inside->object);
 		sim_op_free(op);
 	}
 	free(graph);
@@ -44,6 +45,24 @@ void sim_graph_append(struct sim_graph *graph, struct sim_op *op)
 		graph->first = op;
 	graph->last = op;
 	graph->count++;
+}
+
+bool sim_graph_copy(struct sim_graph *to, const struct sim_graph *from)
+{
+	struct sim_op *op, *copy;
+
+	for (op = from->first; op; op = op->next) {
+		if (op->kind == SIM_OP_GRAPH) {
+			if (!sim_graph_copy(to, op->inside))
+				return false;
+			continue;
+		}
+		copy = sim_op_clone(op);
+		if (!copy)
+			return false;
+		sim_graph_append(to, copy);
+	}
+	return true;
 }
 
 CUresult cuGraphCreate(CUgraph *handle, unsigned int flags)
@@ -110,7 +129,6 @@ CUresult cuGraphGetNodes(CUgraph handle, CUgraphNode *nodes, size_t *count)
 static CUresult instantiate(CUgraphExec *handle, CUgraph graph_handle)
 {
 	struct sim_graph *graph, *exec;
-	struct sim_op *op, *copy;
 	CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
 
 	if (!handle)
@@ -124,13 +142,9 @@ static CUresult instantiate(CUgraphExec *handle, CUgraph graph_handle)
 	exec = sim_graph_new(SIM_EXEC);
 	if (!exec)
 		goto out;
-	for (op = graph->first; op; op = op->next) {
-		copy = sim_op_clone(op);
-		if (!copy) {
-			sim_handle_close(&exec->object);
-			goto out;
-		}
-		sim_graph_append(exec, copy);
+	if (!sim_graph_copy(exec, graph)) {
+		sim_handle_close(&exec->object);
+		goto out;
 	}
 	*handle = exec->object.handle;
 	result = CUDA_SUCCESS;

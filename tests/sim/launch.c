@@ -16,12 +16,7 @@
 #define MAX_BLOCK 1024
 #define MAX_PARAMS 4096
 
-struct shape {
-	unsigned int grid[3], block[3], shared;
-	bool ex;
-};
-
-static bool shape_valid(const struct shape *s)
+static bool shape_valid(const struct sim_shape *s)
 {
 	unsigned long long threads = 1;
 	int i;
@@ -66,46 +61,58 @@ static CUresult gather(const char *signature, void **params, void **extra,
 	return CUDA_SUCCESS;
 }
 
-static CUresult queue_launch(CUfunction function, const struct shape *shape,
-			     CUstream handle, void **params, void **extra)
+CUresult sim_launch_op(CUfunction function, const struct sim_shape *shape,
+		       void **params, void **extra, struct sim_op **made)
 {
 	char signature[SIM_MAX_ARGS + 1], buffer[MAX_PARAMS];
 	struct sim_launch launch;
-	struct sim_stream *stream;
 	struct sim_op *op;
 	size_t bytes = 0;
 	CUresult result;
 
 	if (!shape_valid(shape))
 		return CUDA_ERROR_INVALID_VALUE;
-	pthread_mutex_lock(&sim_lock);
-	stream = sim_stream_find(handle);
-	result = stream ? sim_kernel_find(function, &launch, signature) :
-			  CUDA_ERROR_INVALID_HANDLE;
+	result = sim_kernel_find(function, &launch, signature);
 	if (result == CUDA_SUCCESS)
 		result = gather(signature, params, extra, buffer, &bytes);
-	if (result == CUDA_SUCCESS) {
-		launch.threads = (unsigned long long)shape->grid[0] *
-			shape->grid[1] * shape->grid[2] * shape->block[0] *
-			shape->block[1] * shape->block[2];
-		op = sim_op_new(SIM_OP_KERNEL, buffer, bytes);
-		if (op) {
-			memcpy(launch.grid, shape->grid, sizeof(launch.grid));
-			memcpy(launch.block, shape->block, sizeof(launch.block));
-			launch.shared = shape->shared;
-			launch.ex = shape->ex;
-			op->launch = launch;
-			result = sim_queue(stream, op);
-		} else {
-			result = CUDA_ERROR_OUT_OF_MEMORY;
-		}
-	}
+	if (result != CUDA_SUCCESS)
+		return result;
+	launch.threads = (unsigned long long)shape->grid[0] *
+		shape->grid[1] * shape->grid[2] * shape->block[0] *
+		shape->block[1] * shape->block[2];
+	op = sim_op_new(SIM_OP_KERNEL, buffer, bytes);
+	if (!op)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	memcpy(launch.grid, shape->grid, sizeof(launch.grid));
+	memcpy(launch.block, shape->block, sizeof(launch.block));
+	launch.shared = shape->shared;
+	launch.ex = shape->ex;
+	op->launch = launch;
+	*made = op;
+	return CUDA_SUCCESS;
+}
+
+static CUresult queue_launch(CUfunction function, const struct sim_shape *shape,
+			     CUstream handle, void **params, void **extra)
+{
+	struct sim_stream *stream;
+	CUresult result = CUDA_ERROR_INVALID_HANDLE;
+	struct sim_op *op;
+
+	if (!shape_valid(shape))
+		return CUDA_ERROR_INVALID_VALUE;
+	pthread_mutex_lock(&sim_lock);
+	stream = sim_stream_find(handle);
+	if (stream)
+		result = sim_launch_op(function, shape, params, extra, &op);
+	if (result == CUDA_SUCCESS)
+		result = sim_queue(stream, op);
 	pthread_mutex_unlock(&sim_lock);
 	return result;
 }
 
 static CUresult launch(const char *name, CUfunction function,
-		       const struct shape *shape, CUstream stream,
+		       const struct sim_shape *shape, CUstream stream,
 		       void **params, void **extra)
 {
 	uint64_t start = sim_now();
@@ -127,7 +134,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned int gx, unsigned int gy,
 			unsigned int bz, unsigned int shared, CUstream stream,
 			void **params, void **extra)
 {
-	struct shape shape = { { gx, gy, gz }, { bx, by, bz }, shared, false };
+	struct sim_shape shape = { { gx, gy, gz }, { bx, by, bz }, shared, false };
 
 	return launch(__func__, function, &shape, stream, params, extra);
 }
@@ -138,7 +145,7 @@ CUresult cuLaunchKernel_ptsz(CUfunction function, unsigned int gx,
 			     unsigned int shared, CUstream stream,
 			     void **params, void **extra)
 {
-	struct shape shape = { { gx, gy, gz }, { bx, by, bz }, shared, false };
+	struct sim_shape shape = { { gx, gy, gz }, { bx, by, bz }, shared, false };
 
 	return launch(__func__, function, &shape, SIM_PER_THREAD(stream),
 		      params, extra);
@@ -151,7 +158,7 @@ CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned int gx,
 				   unsigned int bz, unsigned int shared,
 				   CUstream stream, void **params)
 {
-	struct shape shape = { { gx, gy, gz }, { bx, by, bz }, shared, false };
+	struct sim_shape shape = { { gx, gy, gz }, { bx, by, bz }, shared, false };
 
 	return launch(__func__, function, &shape, stream, params, NULL);
 }
@@ -162,7 +169,7 @@ CUresult cuLaunchCooperativeKernel_ptsz(CUfunction function, unsigned int gx,
 					unsigned int bz, unsigned int shared,
 					CUstream stream, void **params)
 {
-	struct shape shape = { { gx, gy, gz }, { bx, by, bz }, shared, false };
+	struct sim_shape shape = { { gx, gy, gz }, { bx, by, bz }, shared, false };
 
 	return launch(__func__, function, &shape, SIM_PER_THREAD(stream),
 		      params, NULL);
@@ -173,11 +180,11 @@ static CUresult launch_config(const char *name, const CUlaunchConfig *config,
 			      bool per_thread, CUfunction function,
 			      void **params, void **extra)
 {
-	struct shape shape;
+	struct sim_shape shape;
 
 	if (!config)
 		return CUDA_ERROR_INVALID_VALUE;
-	shape = (struct shape){
+	shape = (struct sim_shape){
 		{ config->gridDimX, config->gridDimY, config->gridDimZ },
 		{ config->blockDimX, config->blockDimY, config->blockDimZ },
 		config->sharedMemBytes, true,

@@ -155,6 +155,18 @@ struct sim_launch {
 uint64_t sim_kernel_asked_ns(const struct sim_launch *launch, const void *params);
 CUresult sim_kernel_run(const struct sim_launch *launch, void *params);
 
+/* launch.c */
+struct sim_shape {
+	unsigned int grid[3], block[3], shared;
+	bool ex;			/* by cuLaunchKernelEx */
+};
+
+struct sim_op;
+
+/* A launch, to be queued or to become a node. */
+CUresult sim_launch_op(CUfunction function, const struct sim_shape *shape, void **params,
+		       void **extra, struct sim_op **made);	/* locked */
+
 /* queue.c: streams and what is queued on them. */
 enum sim_op_kind {
 	SIM_OP_KERNEL,
@@ -165,6 +177,7 @@ enum sim_op_kind {
 	SIM_OP_RECORD,
 	SIM_OP_WAIT_EVENT,
 	SIM_OP_WAIT_STREAM,
+	SIM_OP_GRAPH,			/* of a graph only: what another one holds */
 };
 
 struct sim_capture;
@@ -216,6 +229,7 @@ struct sim_op {
 			struct sim_stream *stream;
 			uint64_t target;
 		} after;
+		struct sim_graph *inside;
 	};
 };
 
@@ -273,6 +287,8 @@ struct sim_graph {
 
 struct sim_graph *sim_graph_new(enum sim_type type);		/* locked */
 void sim_graph_append(struct sim_graph *graph, struct sim_op *op); /* locked */
+/* What @from holds, and the graphs inside it, to the end of @to. */
+bool sim_graph_copy(struct sim_graph *to, const struct sim_graph *from); /* locked */
 /* Takes @op over, also when it fails. */
 CUresult sim_capture_op(struct sim_stream *stream, struct sim_op *op); /* locked */
 void sim_capture_set(struct sim_capture **at, struct sim_capture *capture);
