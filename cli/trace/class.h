@@ -35,6 +35,9 @@
 	/* of copies, streams, events and contexts */			\
 	X(ASYNC, "async") X(SRC, "src") X(DST, "dst")			\
 	X(HANDLE, "handle") X(EVENT, "event") X(FLAGS, "flags")		\
+	/* of graphs that a program builds */				\
+	X(SOURCE, "source") X(CHILD, "child") X(OWNED, "owned")		\
+	X(NODE_TYPE, "node_type")					\
 	X(CUDA_CONTEXT, "context") X(CUDA_DEVICE, "device")		\
 	/* of a thread that left its CPU */				\
 	X(OTHER, "other") X(WAKER, "waker") X(RUNNABLE, "runnable_ns")	\

@@ -870,14 +870,14 @@ t_stacks_graphs()
 			--arg b "stacks_graph.py:$(grep -n 'LaunchKernel(two' tests/record/stacks_graph.py | head -n 1 | cut -d: -f1) (backward)" '[$f, $f, $f, $b]')" \
 		"explain --call: each kernel of a replay has the line that captured it"
 	"$cudatrace" explain --call "$(jq -s 'map(select(.name == "cuLaunchKernel" and .phase == "E"))[0].op_id' "$work/graphs.jsonl")" "$work/graphs" >"$work/launch.call"
-	! grep -q 'captured at' "$work/launch.call"
+	! grep -q 'made at' "$work/launch.call"
 	ok $? "... and a launch that is no graph's has no such column"
 	CUDATRACE_CUPTI=$PWD/build/tests/sim/cupti/libcupti.so.13 CUDASIM_IOCTLS=0 "$cudatrace" record -q -f --no-module --stacks --sample=0 --gpu=nodes \
 		-o "$work/twice" -- "$python" tests/record/stacks_graph.py "$PWD/build/tests/sim/libcuda.so.1" twice 2>/dev/null
 	is "$("$cudatrace" report --format json graph_lines "$work/twice" 2>/dev/null |
 		jq -c '[.[] | [.Graph, ."Graph Launches", ."Captured Kernels", .Function, ."GPU Time (ns)"]] | sort')" \
 		'[[1,1,1,"<module>",1000],[1,1,1,"<module>",3000],[1,1,1,"<module>",3000],[2,10,1,"backward",30000],[2,10,3,"forward",30000]]' \
-		"of two graphs that are captured at once each has its own lines"
+		"of two graphs that are made at once each has its own lines"
 	if why=$(html_tools browser) && html_tools browser >/dev/null; then
 		"$cudatrace" export --format html -f -o "$work/graphs.html" "$work/graphs" 2>/dev/null
 		html_lines node tests/export/browser/graphs.js "$work/graphs.html" backward
@@ -888,6 +888,67 @@ t_stacks_graphs()
 		"$PWD/build/tests/sim/libcuda.so.1" 2>/dev/null
 	is "$("$cudatrace" report --format json graph_lines "$work/graphs-host" 2>/dev/null | jq -c '[.[] | [."Captured Kernels", ."GPU Time (ns)"]]')" '[[3,null],[1,null]]' \
 		"without the GPU's records its time is not known"
+}
+
+# graph_nodes NAME OPTION... -- WAY...: recorded with stacks as $work/NAME; what the command says of its graphs, with the program's
+graph_nodes()
+{
+	local name=$1 status
+	local -a options=()
+	shift
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	shift
+	CUDATRACE_CUPTI=$PWD/build/tests/sim/cupti/libcupti.so.13 CUDASIM_IOCTLS=0 "$cudatrace" record -q -f --no-module --stacks --sample=0 "${options[@]}" \
+		-o "$work/$name" -- "$python" tests/record/graph_nodes.py "$PWD/build/tests/sim/libcuda.so.1" "$work/$name.expected" "$@" 2>"$work/$name.err"
+	status=$?
+	"$cudatrace" explain --slowest 100 --name cuGraphLaunch -n 0 --format json "$work/$name" >"$work/$name.calls" 2>/dev/null
+	"$cudatrace" report --format json -n 0 graph_lines "$work/$name" >"$work/$name.lines" 2>/dev/null
+	return $status
+}
+
+# CUDA graphs that are built by nodes: each kernel of a replay has the line that made its node.
+t_stacks_graph_nodes()
+{
+	local python version why
+	read -r python version < <(stacks_pythons)
+	[ -n "$python" ] || { skip "lines of graphs that are built by nodes" "no python3 with ctypes"; return; }
+	graph_nodes nodes --gpu=nodes --
+	is $? 0 "a program that builds CUDA graphs by nodes is recorded" || tail -n 3 "$work/nodes.err"
+	python3 tests/record/graph_nodes_check.py "$work/nodes.expected" "$work/nodes.calls" "$work/nodes.lines" >"$work/nodes.check"
+	ok $? "each kernel of each replay has the line that made its node: $(tail -n 1 "$work/nodes.check")" || cat "$work/nodes.check"
+	is "$(cut -d ' ' -f 1 "$work/nodes.expected" | sort -u | tr '\n' ' ')" "again capture child clone conditional moved nodes update " \
+		"... of nodes, graphs inside, clones, updates, and captures into a graph that has nodes"
+	"$cudatrace" report graph_lines "$work/nodes" | grep -q 'graph_nodes.py:[0-9]* .*forward '
+	ok $? "people see it, too" || "$cudatrace" report graph_lines "$work/nodes"
+	graph_nodes nodes-host --
+	python3 tests/record/graph_nodes_check.py --host "$work/nodes-host.expected" - "$work/nodes-host.lines" >"$work/nodes.check"
+	ok $? "without the GPU's records each graph has its lines: $(tail -n 1 "$work/nodes.check")" || cat "$work/nodes.check"
+	if why=$(html_tools browser) && html_tools browser >/dev/null; then
+		graph_nodes nodes-one --gpu=nodes -- nodes
+		"$cudatrace" export --format html -f -o "$work/nodes.html" "$work/nodes-one" 2>/dev/null
+		html_lines node tests/export/browser/graphs.js "$work/nodes.html" backward
+	else
+		skip "lines of graphs that are built by nodes in the page: $why"
+	fi
+}
+
+# The same of a program without Python.
+t_stacks_graph_nodes_native()
+{
+	if ! ${CC:-cc} -O2 -g -Wall -Werror -o "$work/graph_nodes" tests/record/graph_nodes.c -ldl 2>"$work/graph_nodes.err"; then
+		ok 1 "graph_nodes.c is built"
+		cat "$work/graph_nodes.err"
+		return
+	fi
+	CUDATRACE_CUPTI=$PWD/build/tests/sim/cupti/libcupti.so.13 CUDASIM_IOCTLS=0 "$cudatrace" record -q -f --no-module --stacks=native --sample=0 \
+		--gpu=nodes -o "$work/nodes-native" -- "$work/graph_nodes" "$PWD/build/tests/sim/libcuda.so.1" 10 2>"$work/nodes.err"
+	is $? 0 "a program of C that builds a graph by nodes is recorded" || cat "$work/nodes.err"
+	is "$("$cudatrace" report --format json graph_lines "$work/nodes-native" 2>/dev/null |
+		jq -c '[.[] | [.Graph, ."Graph Launches", ."Captured Kernels", .Function, ."GPU Time (ns)"]] | sort')" \
+		'[[1,10,1,"backward",10000],[1,10,1,"backward",30000],[1,10,3,"forward",30000]]' "the functions of C that made its nodes are named"
 }
 
 # idle_lines TRACE: the GPU's idle time by the line it waited for: FUNCTION LINE NS, by the command.

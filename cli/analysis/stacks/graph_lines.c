@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * CUDA graphs by the lines that captured their kernels.  A graph launch has the line that replays; this says what it replays.
+ * CUDA graphs by the lines that captured their kernels, or added them as nodes.  A graph launch has the line that replays; this
+ * says what it replays.
  */
 #include <errno.h>
 
@@ -27,7 +28,7 @@ static const struct ct_column graph_columns[G_COLUMNS] = {
 	[G_LAUNCHES] = { "Graph Launches", "launches", CT_CELL_COUNT, 0 },
 	[G_KERNELS] = { "Captured Kernels", "kernels", CT_CELL_COUNT, 0 },
 	[G_GPU] = { "GPU Time (ns)", "GPU", CT_CELL_NS, 0 },
-	[G_LINE] = { "Line", "captured at", CT_CELL_TEXT, 0 },
+	[G_LINE] = { "Line", "made at", CT_CELL_TEXT, 0 },
 	[G_FUNCTION] = { "Function", "function", CT_CELL_TEXT, 1 },
 	[G_SOURCE] = { "Source", "source", CT_CELL_TEXT, 4 },
 	[G_REPLAY] = { "Launched", "launched at", CT_CELL_TEXT, 2 },
@@ -73,7 +74,7 @@ static int graph_rows(struct ct_analysis *a, struct ct_table *t, const struct ct
 		cells[G_SHARE] = ct_double(100.0 * rows.list[i].kernels / made->kernels);
 		cells[G_LAUNCHES] = ct_u64(made->launches);
 		cells[G_KERNELS] = ct_u64(rows.list[i].kernels);
-		if (made->agrees)
+		if (made->told)
 			cells[G_GPU] = ct_u64(rows.list[i].ns);
 		if (graph_line(a, made->replay, &f, &node))
 			cells[G_REPLAY] = graph_words(t, &f);
@@ -92,7 +93,7 @@ static int graph_rows(struct ct_analysis *a, struct ct_table *t, const struct ct
 static int graph_lines_end(struct ct_analysis *a)
 {
 	const struct ct_graphs *graphs = ct_analysis_state(a, &ct_graphs_analyser);
-	struct ct_table *t = ct_analysis_table(a, "graph_lines", "Lines of the program that captured the kernels of CUDA graphs",
+	struct ct_table *t = ct_analysis_table(a, "graph_lines", "Lines of the program that made the nodes of CUDA graphs",
 					       graph_columns, G_COLUMNS);
 	int rc = 0;
 
@@ -102,7 +103,7 @@ static int graph_lines_end(struct ct_analysis *a)
 	if (!ct_stacks_recorded(a->trace))
 		ct_table_note(t, "No stacks were recorded: cudatrace record --stacks -- PROGRAM");
 	else
-		ct_table_note(t, "The GPU's time by line is known with record --gpu=nodes, where each replay has the kernels that were captured.");
+		ct_table_note(t, "The GPU's time by line is known with record --gpu=nodes, where it is known of each kernel of a replay which node it is.");
 	return rc ? rc : ct_table_sort(t, G_KERNELS, true);
 }
 
@@ -117,7 +118,7 @@ static const struct ct_analyser *const needs[] = { &ct_graphs_analyser, NULL };
 
 const struct ct_analyser ct_report_graph_lines = {
 	.name = "graph_lines",
-	.summary = "CUDA graphs: which lines of the program captured their kernels (record --stacks)",
+	.summary = "CUDA graphs: which lines of the program captured or added their kernels (record --stacks)",
 	.needs = needs,
 	.single = true,
 	.state_size = sizeof(struct graph_lines),

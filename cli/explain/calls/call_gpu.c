@@ -151,10 +151,10 @@ static const struct ct_column columns[COLUMNS] = {
 	[BY] = { "Launch", "of call", CT_CELL_ID, 0 },
 	[NAME] = { "Name", "what", CT_CELL_TEXT, 0 },
 	[DETAIL] = { "Detail", "", CT_CELL_TEXT, 0 },
-	[CAPTURED] = { "Captured", "captured at", CT_CELL_TEXT, 0 },
+	[CAPTURED] = { "Captured", "made at", CT_CELL_TEXT, 0 },
 };
 
-/* The line of the program that captured a kernel of a CUDA graph, "" where it is not known. */
+/* The line of the program that made the node of a CUDA graph's kernel, "" where it is not known. */
 static const char *gpu_captured(const struct ct_analysis *a, const struct gpu_work *w, char *buf, size_t size)
 {
 	const struct ct_registry *reg = &a->trace->reg;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What the GPU did for a call: of a launch or copy, its records; of a synchronisation, the work
- * that ended while it waited.  Kernels of CUDA graphs have the line that captured them.
+ * that ended while it waited.  Kernels of CUDA graphs have the line that made their nodes.
  */
 #ifndef CT_CLI_CALL_GPU_H
 #define CT_CLI_CALL_GPU_H

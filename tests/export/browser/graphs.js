@@ -2,7 +2,7 @@
 //
 // Usage: graphs.js REPORT FUNCTION [PICTURE]
 //
-// A report with a CUDA graph whose nodes were recorded: a kernel of a replay says from where it was captured, in FUNCTION, and
+// A report with a CUDA graph whose nodes were recorded: a kernel of a replay says from where its node was made, in FUNCTION, and
 // its launch has no such line.  PICTURE: of the page with that kernel.  Prints "ok" or "not ok", a tab and what it was.
 
 import { launch, open, still } from "./browser.js";
@@ -33,13 +33,13 @@ async function panel(which) {
 
 try {
 	const kernel = new Map(await panel("two"));
-	say(kernel.get("captured from")?.includes(`(${name})`), `graphs: a kernel says from where it was captured (${kernel.get("captured from")})`);
+	say(kernel.get("node made from")?.includes(`(${name})`), `graphs: a kernel says from where its node was made (${kernel.get("node made from")})`);
 	say(kernel.get("called from") && !kernel.get("called from").includes(`(${name})`), `graphs: and from where it was replayed (${kernel.get("called from")})`);
 	if (picture) {
 		await page.evaluate(() => document.getElementById("timeline").scrollIntoView({ behavior: "instant" }));
 		await page.screenshot({ path: picture });
 	}
-	say(!new Map(await panel("cuGraphLaunch")).has("captured from"), "graphs: its launch has no such line");
+	say(!new Map(await panel("cuGraphLaunch")).has("node made from"), "graphs: its launch has no such line");
 	say(page.wrongs.length === 0, `graphs: nothing else${page.wrongs.length ? `: ${page.wrongs[0]}` : ""}`);
 } catch (error) {
 	say(false, `graphs: the browser's test ended: ${error.message.split("\n").slice(0, 3).join(" ")}`);

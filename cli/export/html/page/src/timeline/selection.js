@@ -13,8 +13,8 @@ const SHOWN = 60;
 const FLAGS = [[FAILED, "failed"], [UNFINISHED, "never returned"], [ABANDONED, "left by longjmp or an exception"],
 	[BEGIN_LOST, "its begin was lost"], [INSTANT, "instant"]];
 
-/** Fields with the lines of the program: of the call, and of the one that captured a kernel of a CUDA graph. */
-const LINES = { called_from: "called from", captured_from: "captured from" };
+/** Fields with the lines of the program: of the call, and of the one that made the node of a CUDA graph's kernel. */
+const LINES = { called_from: "called from", captured_from: "node made from" };
 
 /** A value of a field, with what it means where that is sure. */
 function valueOf(field) {

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The graphs that a program builds, before they are made executable: which kernels they hold, each with the stack of the
+ * call that captured or added it.
+ *
+ * A graph is known by its handle until that is destroyed.  Kernels come into it by launches into a stream that is captured,
+ * by nodes that are added, and with graphs inside of nodes: copies, or graphs to which the program may still add.
+ * Known limits: of a conditional node with several bodies only the first one is known, and nodes that the program
+ * destroys (cuGraphDestroyNode) stay.
+ */
+#ifndef CT_CLI_STACK_PROGRAM_GRAPHS_H
+#define CT_CLI_STACK_PROGRAM_GRAPHS_H
+
+#include "analysis/engine.h"
+#include "base/keyed.h"
+
+struct ct_graph_kernel_made {
+	uint32_t stack, kernel;		/* from where, and its name; 0: not known */
+};
+
+struct ct_program_graph;
+
+struct ct_graph_of_handle {
+	uint64_t handle, pid;
+	uint64_t number;		/* of a graph */
+};
+
+struct ct_program_graphs {
+	CT_KEYED(struct ct_program_graph) graphs;
+	CT_KEYED(struct ct_graph_of_handle) handles, captured, ended;	/* by graph, stream, thread */
+	uint64_t made;			/* the number of the last graph */
+	size_t held;			/* kernels and graphs in all of them */
+};
+
+/* A call that builds a graph; other spans change nothing. */
+int ct_program_graphs_span(struct ct_program_graphs *s, const struct ct_registry *reg, const struct ct_span *span);
+
+/* The number of the graph that this call makes executable, or an executable graph follows; 0: not known. */
+uint64_t ct_program_graphs_source(struct ct_program_graphs *s, const struct ct_span *span);
+
+/*
+ * Gives the kernels of a graph, in the order in which they were captured or added.  *@whole is made false where some are not
+ * known.  Gives what @each gave that is not 0.
+ */
+int ct_program_graphs_each(const struct ct_program_graphs *s, uint64_t number, bool *whole,
+			   int (*each)(void *arg, struct ct_graph_kernel_made kernel), void *arg);
+
+void ct_program_graphs_free(struct ct_program_graphs *s);
+
+#endif
