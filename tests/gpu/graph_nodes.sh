@@ -22,7 +22,7 @@ numbers()
 	echo
 }
 
-for way in nodes again child moved conditional clone update capture; do
+for way in nodes again child moved conditional clone update capture fork; do
 	t=$out/$way
 	timeout 120 build/cudatrace record -q -f --no-module --stacks --sample=0 --gpu=nodes -o "$t" -- \
 		python3 tests/record/graph_nodes.py libcuda.so.1 "$t.expected" $way >"$t.out" 2>"$t.err"

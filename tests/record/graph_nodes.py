@@ -5,9 +5,10 @@ Usage: graph_nodes.py LIBCUDA EXPECTED [WAY...]
 
 The kernels of a graph differ by their grids, so that a trace itself says which one a replay ran. EXPECTED gets a line for each
 graph that becomes executable, in this order: its way, how often it is launched, and GRID:LINE:FUNCTION of each of its kernels.
-With a libcuda that has no GPU (tests/sim) the kernels compute nothing.
+With a libcuda that has no GPU (tests/sim) the kernels compute nothing. A number in place of a way: ways that it draws.
 """
 import ctypes
+import random
 import sys
 
 NODE_KERNEL, NODE_GRAPH, NODE_EMPTY, NODE_CONDITIONAL = 0, 4, 5, 13
@@ -47,6 +48,14 @@ class AnyNode(ctypes.Union):
 
 class Node(ctypes.Structure):
     _fields_ = [("type", ctypes.c_int), ("reserved", ctypes.c_int * 3), ("of", AnyNode), ("reserved2", ctypes.c_longlong)]
+
+
+def flat(kernels):
+    for one_of in kernels:
+        if isinstance(one_of, list):
+            yield from flat(one_of)
+        else:
+            yield one_of
 
 
 def checked(name, *arguments):
@@ -104,7 +113,7 @@ def backward(graph, node):
 def executable(way, graph):
     made = ctypes.c_void_p()
     checked("cuGraphInstantiateWithFlags", ctypes.byref(made), graph, ctypes.c_ulonglong(0))
-    executables.append([way, 0, built[graph.value]])
+    executables.append([way, 0, list(flat(built[graph.value]))])
     return made
 
 
@@ -141,7 +150,7 @@ def child():
     forward(graph, node)
     this, before = ctypes.byref(node), after(ctypes.c_void_p(node.value))
     checked("cuGraphAddChildGraphNode", this, graph, *before, inside)
-    built[graph.value].append(list(built[inside.value]))
+    built[graph.value].append(list(flat(built[inside.value])))
     forward(inside, ctypes.c_void_p())		# which the copy has not
     checked("cuGraphDestroy", inside)
     backward(graph, node)
@@ -177,7 +186,7 @@ def clone():
     graph, copy = new_graph(), ctypes.c_void_p()
     backward(graph, ctypes.c_void_p())
     checked("cuGraphClone", ctypes.byref(copy), graph)
-    built[copy.value] = list(built[graph.value])
+    built[copy.value] = list(flat(built[graph.value]))
     forward(copy, ctypes.c_void_p())
     replay(executable("clone", copy))
 
@@ -202,7 +211,6 @@ def update():
 
 def capture():
     """Into a graph that has nodes, and in one of its own."""
-    global grid
     graph = new_graph()
     forward(graph, ctypes.c_void_p())
     for into in graph, None:
@@ -212,24 +220,92 @@ def capture():
             checked("cuStreamBeginCapture_v2", stream, 0)
             graph = ctypes.c_void_p(-1)
             built[graph.value] = []
-        grid += 1
-        shape = [ctypes.c_uint(n) for n in (grid, 1, 1, 1, 1, 1, 0)]
-        noted(graph, cuda.cuLaunchKernel(one, *shape, stream, None, None))
+        launch(graph, stream)
         kernels = built[graph.value]
         checked("cuStreamEndCapture", stream, ctypes.byref(graph))
         built[graph.value] = kernels
         replay(executable("capture", graph))
 
 
-def flat(kernels):
-    for one_of in kernels:
-        if isinstance(one_of, list):
-            yield from flat(one_of)
-        else:
-            yield one_of
+def launch(graph, into):
+    global grid
+    grid += 1
+    shape = [ctypes.c_uint(n) for n in (grid, 1, 1, 1, 1, 1, 0)]
+    noted(graph, cuda.cuLaunchKernel(one, *shape, into, None, None))
 
 
-WAYS = {way.__name__: way for way in (nodes, again, child, moved, conditional, clone, update, capture)}
+def launch_beside(graph, into):
+    global grid
+    grid += 1
+    shape = [ctypes.c_uint(n) for n in (grid, 1, 1, 1, 1, 1, 0)]
+    noted(graph, cuda.cuLaunchKernel(one, *shape, into, None, None))
+
+
+def fork():
+    """A capture into two streams; a third one is captured at the same time."""
+    graph, other, first, second = (ctypes.c_void_p(n) for n in (-1, -2, -3, -4))
+    side, third, begun, ended = (ctypes.c_void_p() for _ in range(4))
+    for made in side, third:
+        checked("cuStreamCreate", ctypes.byref(made), 1)
+    for made in begun, ended:
+        checked("cuEventCreate", ctypes.byref(made), 2)
+    built[first.value], built[second.value] = [], []
+    checked("cuStreamBeginCapture_v2", stream, 0)
+    checked("cuStreamBeginCapture_v2", third, 0)
+    launch(first, stream)
+    checked("cuEventRecord", begun, stream)
+    checked("cuStreamWaitEvent", side, begun, 0)
+    launch_beside(first, side)
+    launch(second, third)
+    checked("cuEventRecord", ended, side)
+    launch(first, stream)
+    checked("cuStreamWaitEvent", stream, ended, 0)
+    checked("cuStreamEndCapture", stream, ctypes.byref(graph))
+    launch(second, third)
+    checked("cuStreamEndCapture", third, ctypes.byref(other))
+    built[graph.value], built[other.value] = built[first.value], built[second.value]
+    for made in graph, other:
+        replay(executable("fork", made))
+    checked("cuLaunchKernel", one, *[ctypes.c_uint(1)] * 6, 0, side, None, None)	# of no graph
+    checked("cuStreamSynchronize", side)
+
+
+def drawn(seed):
+    """Graphs inside of graphs, as they come."""
+    draw, graphs = random.Random(seed), [new_graph()]
+    for _ in range(150):
+        graph, node, params = draw.choice(graphs), ctypes.c_void_p(), Node(type=NODE_GRAPH)
+        what = draw.randrange(9)
+        if what == 0 and len(graphs) < 8:
+            graphs.append(new_graph())
+        elif what <= 2:
+            forward(graph, node)
+        elif what == 3:
+            backward(graph, node)
+        elif what <= 5 and len(graphs) > 1:
+            inside = draw.choice([one_of for one_of in graphs if one_of is not graph])
+            if what == 4:
+                checked("cuGraphAddChildGraphNode", ctypes.byref(node), graph, None, ctypes.c_size_t(0), inside)
+                built[graph.value].append(list(flat(built[inside.value])))
+            else:
+                params.of.graph = ChildNode(inside, MOVE)
+                checked("cuGraphAddNode_v2", ctypes.byref(node), graph, None, None, ctypes.c_size_t(0), ctypes.byref(params))
+                built[graph.value].append(built[inside.value])
+                backward(inside, node)
+                graphs.remove(inside)
+        elif what == 6:
+            copy = ctypes.c_void_p()
+            checked("cuGraphClone", ctypes.byref(copy), graph)
+            built[copy.value] = list(flat(built[graph.value]))
+            graphs.append(copy)
+        elif what == 7 and len(graphs) > 1:
+            checked("cuGraphDestroy", graph)
+            graphs.remove(graph)
+        elif list(flat(built[graph.value])) and len(executables) < 90:
+            replay(executable("drawn", graph), 1)
+
+
+WAYS = {way.__name__: way for way in (nodes, again, child, moved, conditional, clone, update, capture, fork)}
 
 checked("cuInit", 0)
 checked("cuDevicePrimaryCtxRetain", ctypes.byref(context), 0)
@@ -240,8 +316,11 @@ one, two = ctypes.c_void_p(), ctypes.c_void_p()
 checked("cuModuleGetFunction", ctypes.byref(one), module, b"one")
 checked("cuModuleGetFunction", ctypes.byref(two), module, b"two")
 for name in sys.argv[3:] or WAYS:
-    WAYS[name]()
+    if name.isdigit():
+        drawn(int(name))
+    else:
+        WAYS[name]()
 checked("cuCtxSynchronize")
 with open(sys.argv[2], "w", encoding="utf-8") as out:
     for way, launches, kernels in executables:
-        print(way, launches, *flat(kernels), file=out)
+        print(way, launches, *kernels, file=out)

@@ -12,6 +12,8 @@ import json
 import re
 import sys
 
+SHOWN = 20			# by explain, of a launch
+
 host = "--host" in sys.argv
 expected, calls, lines = (name for name in sys.argv[1:] if not name.startswith("--"))
 with open(expected, encoding="utf-8") as text:
@@ -32,7 +34,7 @@ if not host:
         wrong.append(f"{len(replays)} graph launches with kernels, not {len(wanted)}")
     for (call, kernels), (number, places) in zip(sorted(replays.items()), wanted):
         found = {grid: (captured or "").partition(":")[2] for grid, captured, _ in kernels}
-        if found != places:
+        if found != places if len(graphs[number - 1][2]) <= SHOWN else not found.items() <= places.items():
             wrong.append(f"graph {number} ({graphs[number - 1][0]}), call {call}: {found}, not {places}")
         for grid, captured, ns in kernels:
             times[number, (captured or "").partition(":")[2]] += ns
@@ -46,11 +48,11 @@ for number, (way, launches, kernels) in enumerate(graphs, 1):
     for place, row in found.items():
         if row["Graph Launches"] != launches:
             wrong.append(f"graph {number} ({way}): {row['Graph Launches']} launches, not {launches}")
-        if row["GPU Time (ns)"] != (None if host else times[number, place]):
+        if len(kernels) <= SHOWN and row["GPU Time (ns)"] != (None if host else times[number, place]):
             wrong.append(f"graph {number} ({way}), {place}: {row['GPU Time (ns)']} ns, not {times[number, place]}")
 if len(graphs) != len({row["Graph"] for row in rows}):
     wrong.append(f"graphs {sorted({row['Graph'] for row in rows})}, not {len(graphs)}")
-for what in wrong:
-    print(what)
+for what in wrong[:10]:
+    print(what[:1000])
 print(f"{len(graphs)} graphs, {len(wrong)} differences")
 sys.exit(bool(wrong) or not graphs)

@@ -862,6 +862,12 @@ t_stacks_graphs()
 	is "$(jq '[.[] | ."GPU Time (ns)"] | add' "$work/graphs.json")" \
 		"$(jq -s '[.[] | select(.layer == "gpu" and .op == "exec" and .phase == "E" and (.details.graph_node // 0) != 0) | .duration_us * 1000 | round] | add' "$work/graphs.jsonl")" \
 		"and the time of the kernels on the GPU" || jq -c 'select(.layer == "gpu")' "$work/graphs.jsonl" | head -n 3
+	# Schema 7 did not say of which graph an executable one was made: its records had a stream in this place.
+	cp -r "$work/graphs" "$work/graphs-older"
+	grep -aq '^class .* graph:x64,source:x64, cuGraphInstantiate' "$work/graphs-older/.registry" &&
+		sed -i 's/ graph:x64,source:x64, / graph:x64,stream:x64, /' "$work/graphs-older/.registry"
+	ok $? "(a trace as schema 7 had it)"
+	is "$("$cudatrace" report --format json graph_lines "$work/graphs-older" 2>/dev/null)" "$(cat "$work/graphs.json")" "an older trace has the lines, too"
 	"$cudatrace" report graph_lines "$work/graphs" | grep -q 'stacks_graph.py:[0-9]* .*forward '
 	ok $? "people see it, too" || "$cudatrace" report graph_lines "$work/graphs"
 	"$cudatrace" explain --format json --call "$(jq -s 'map(select(.name == "cuGraphLaunch" and .phase == "E"))[4].op_id' "$work/graphs.jsonl")" "$work/graphs" >"$work/graphs.call"
@@ -919,10 +925,13 @@ t_stacks_graph_nodes()
 	is $? 0 "a program that builds CUDA graphs by nodes is recorded" || tail -n 3 "$work/nodes.err"
 	python3 tests/record/graph_nodes_check.py "$work/nodes.expected" "$work/nodes.calls" "$work/nodes.lines" >"$work/nodes.check"
 	ok $? "each kernel of each replay has the line that made its node: $(tail -n 1 "$work/nodes.check")" || cat "$work/nodes.check"
-	is "$(cut -d ' ' -f 1 "$work/nodes.expected" | sort -u | tr '\n' ' ')" "again capture child clone conditional moved nodes update " \
-		"... of nodes, graphs inside, clones, updates, and captures into a graph that has nodes"
+	is "$(cut -d ' ' -f 1 "$work/nodes.expected" | sort -u | tr '\n' ' ')" "again capture child clone conditional fork moved nodes update " \
+		"... of nodes, graphs inside, clones, updates, captures into a graph that has nodes, and of two streams"
 	"$cudatrace" report graph_lines "$work/nodes" | grep -q 'graph_nodes.py:[0-9]* .*forward '
 	ok $? "people see it, too" || "$cudatrace" report graph_lines "$work/nodes"
+	graph_nodes nodes-drawn --gpu=nodes -- 3
+	python3 tests/record/graph_nodes_check.py "$work/nodes-drawn.expected" "$work/nodes-drawn.calls" "$work/nodes-drawn.lines" >"$work/nodes.check"
+	ok $? "... of graphs inside of graphs that were drawn: $(tail -n 1 "$work/nodes.check")" || cat "$work/nodes.check"
 	graph_nodes nodes-host --
 	python3 tests/record/graph_nodes_check.py --host "$work/nodes-host.expected" - "$work/nodes-host.lines" >"$work/nodes.check"
 	ok $? "without the GPU's records each graph has its lines: $(tail -n 1 "$work/nodes.check")" || cat "$work/nodes.check"

@@ -30,6 +30,20 @@ t_stacks_python() {
 	ok "stacks of Python are those that traceback says" $?
 }
 
+t_stacks_nodes() {
+	if ! stacks_ready || ! python3 -c 'import ctypes, sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; then
+		skip "stacks of nodes of graphs" "needs build/cudatrace and the simulated libcuda, and Python 3.9 with ctypes"
+		return
+	fi
+	stacks_of nodes python python3 tests/record/graph_nodes.py "$SIM" "$W/expected"
+	# How many, by function, that have a stack, and all of them.
+	jq -r 'select(.phase == "E" and (.name | test("^cuGraph(Add.*Node|Create|Clone|Instantiate.*)$|^cuStreamBeginCapture"))) |
+		.name + (if .stack then "" else " without" end)' "$W/nodes.jsonl" | sort | uniq -c >>"$W/said"
+	{ exits 0 && ! grep without "$W/said" && grep -q 'cuGraphAddKernelNode$' "$W/said" && grep -q 'cuGraphAddNode$' "$W/said" &&
+	  grep -q 'cuGraphAddChildGraphNode$' "$W/said"; }
+	ok "calls that build graphs have the stacks of their callers" $?
+}
+
 t_stacks_compiled() {
 	if ! stacks_ready || ! c++ -O2 -g -o "$W/native_stacks" tests/record/native_stacks.cc -ldl -pthread 2>/dev/null; then
 		skip "stacks of compiled code" "needs build/cudatrace and the simulated libcuda, and a compiler of C++"

@@ -40,9 +40,7 @@ struct ct_graphs {
 
 static bool graph_wants(const struct ct_class *class)
 {
-	return ct_class_is(class, CT_IS_GPU_KERNEL | CT_IS_GPU_GRAPH) ||
-	       (ct_class_is(class, CT_IS_API) && (class->category == CT_CAT_STREAM || class->category == CT_CAT_GRAPH ||
-						  class->category == CT_CAT_KERNEL));
+	return ct_class_is(class, CT_IS_GPU_KERNEL | CT_IS_GPU_GRAPH) || ct_program_graphs_wants(class);
 }
 
 enum { GRAPH_FULL = 1 };

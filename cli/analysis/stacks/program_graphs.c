@@ -147,27 +147,39 @@ static uint64_t built_stream(const struct ct_record *r)
 	return ct_record_has(r, CT_KNOWN_STREAM) ? ct_record_known(r, CT_KNOWN_STREAM) : ct_record_known(r, CT_KNOWN_HANDLE);
 }
 
+/* The capture that the stream is in; NULL: none. */
+static struct ct_graph_capture *built_capture(struct ct_program_graphs *s, uint64_t stream, uint64_t pid)
+{
+	const struct ct_graph_of_handle *in = s->captures.count ? ct_keyed_get_pair(&s->captured, stream, pid) : NULL;
+
+	return in ? ct_keyed_get(&s->captures, in->number) : NULL;
+}
+
 /* Into a graph of its own, or into the program's. */
 static int built_begins(struct ct_program_graphs *s, const struct ct_span *span)
 {
 	uint64_t into = ct_record_has(span->record, CT_KNOWN_GRAPH) ? ct_record_known(span->record, CT_KNOWN_GRAPH) : 0;
 	const struct ct_program_graph *graph = into ? built_of(s, into, span->pid) : built_new(s);
-	struct ct_graph_of_handle *open = ct_keyed_put_pair(&s->captured, built_stream(span->record), span->pid);
+	struct ct_graph_capture *capture = ct_keyed_put(&s->captures, s->begun + 1);
+	struct ct_graph_of_handle *in = ct_keyed_put_pair(&s->captured, built_stream(span->record), span->pid);
 
-	if (!graph || !open)
+	if (!graph || !capture || !in)
 		return -ENOMEM;
-	open->number = graph->number;
+	capture->graph = graph->number;
+	in->number = ++s->begun;
 	return 0;
 }
 
+/* In all its streams. */
 static int built_ends(struct ct_program_graphs *s, const struct ct_span *span)
 {
-	struct ct_graph_of_handle *open = ct_keyed_get_pair(&s->captured, built_stream(span->record), span->pid), *ended;
-	uint64_t number = open ? open->number : 0, handle = ct_record_known(span->record, CT_KNOWN_GRAPH);
+	struct ct_graph_capture *capture = built_capture(s, built_stream(span->record), span->pid);
+	uint64_t number = capture ? capture->graph : 0, handle = ct_record_known(span->record, CT_KNOWN_GRAPH);
+	struct ct_graph_of_handle *ended;
 
-	if (!open)
+	if (!capture)
 		return 0;
-	ct_keyed_remove_pair(&s->captured, open);
+	ct_keyed_remove(&s->captures, capture);
 	if (span->flags & CT_SPAN_FAILED) {
 		if (built_get(s, number) && !built_get(s, number)->named)
 			built_forget(s, number, 0);
@@ -180,10 +192,38 @@ static int built_ends(struct ct_program_graphs *s, const struct ct_span *span)
 	return handle && built_get(s, number) ? built_name(s, handle, span->pid, number) : 0;
 }
 
+/* An event of a stream that is captured takes other streams into the capture, which wait for it. */
+static int built_event(struct ct_program_graphs *s, const struct ct_span *span, bool waits)
+{
+	uint64_t event = ct_record_known(span->record, CT_KNOWN_EVENT), stream = built_stream(span->record), pid = span->pid;
+	struct ct_graph_of_handle *recorded = ct_keyed_get_pair(&s->recorded, event, pid), *in;
+	const struct ct_graph_capture *capture;
+
+	if (!s->captures.count)
+		return 0;
+	if (waits) {
+		if (!recorded || !ct_keyed_get(&s->captures, recorded->number) || built_capture(s, stream, pid))
+			return 0;
+		in = ct_keyed_put_pair(&s->captured, stream, pid);
+		if (in)
+			in->number = recorded->number;
+		return in ? 0 : -ENOMEM;
+	}
+	capture = built_capture(s, stream, pid);
+	if (!capture && recorded)
+		ct_keyed_remove_pair(&s->recorded, recorded);
+	if (!capture)
+		return 0;
+	recorded = ct_keyed_put_pair(&s->recorded, event, pid);
+	if (recorded)
+		recorded->number = capture->number;
+	return recorded ? 0 : -ENOMEM;
+}
+
 static int built_launch(struct ct_program_graphs *s, const struct ct_registry *reg, const struct ct_span *span)
 {
-	const struct ct_graph_of_handle *open = ct_keyed_get_pair(&s->captured, built_stream(span->record), span->pid);
-	struct ct_program_graph *graph = open ? built_get(s, open->number) : NULL;
+	const struct ct_graph_capture *capture = built_capture(s, built_stream(span->record), span->pid);
+	struct ct_program_graph *graph = capture ? built_get(s, capture->graph) : NULL;
 	struct built_node node = { .kernel = { span->stack, ct_record_kernel(span->record, reg) } };
 
 	return graph ? built_add(s, graph, node) : 0;
@@ -247,11 +287,23 @@ static void built_destroyed(struct ct_program_graphs *s, const struct ct_span *s
 
 static int built_stream_call(struct ct_program_graphs *s, const struct ct_span *span)
 {
-	bool failed = span->flags & CT_SPAN_FAILED;
+	const char *name = span->class->name;
 
-	if (!failed && !strncmp(span->class->name, "cuStreamBeginCapture", 20))
-		return built_begins(s, span);
-	return !strcmp(span->class->name, "cuStreamEndCapture") ? built_ends(s, span) : 0;
+	if (!strcmp(name, "cuStreamEndCapture"))
+		return built_ends(s, span);
+	if (span->flags & CT_SPAN_FAILED)
+		return 0;
+	if (!strcmp(name, "cuStreamWaitEvent"))
+		return built_event(s, span, true);
+	return !strncmp(name, "cuStreamBeginCapture", 20) ? built_begins(s, span) : 0;
+}
+
+bool ct_program_graphs_wants(const struct ct_class *class)
+{
+	if (!ct_class_is(class, CT_IS_API))
+		return false;
+	return class->category == CT_CAT_STREAM || class->category == CT_CAT_GRAPH || class->category == CT_CAT_KERNEL ||
+	       (class->category == CT_CAT_EVENT && class->operation == CT_OP_RECORD);
 }
 
 int ct_program_graphs_span(struct ct_program_graphs *s, const struct ct_registry *reg, const struct ct_span *span)
@@ -263,6 +315,8 @@ int ct_program_graphs_span(struct ct_program_graphs *s, const struct ct_registry
 		return built_stream_call(s, span);
 	case CT_CAT_KERNEL:
 		return !(span->flags & CT_SPAN_FAILED) && ct_class_is(span->class, CT_IS_LAUNCH) ? built_launch(s, reg, span) : 0;
+	case CT_CAT_EVENT:
+		return !(span->flags & CT_SPAN_FAILED) && span->class->operation == CT_OP_RECORD ? built_event(s, span, false) : 0;
 	case CT_CAT_GRAPH:
 		break;
 	default:
@@ -321,6 +375,8 @@ void ct_program_graphs_free(struct ct_program_graphs *s)
 		free(s->graphs.list[i].nodes);
 	ct_keyed_free(&s->graphs);
 	ct_keyed_free(&s->handles);
-	ct_keyed_free(&s->captured);
 	ct_keyed_free(&s->ended);
+	ct_keyed_free(&s->captured);
+	ct_keyed_free(&s->recorded);
+	ct_keyed_free(&s->captures);
 }

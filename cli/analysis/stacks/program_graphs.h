@@ -4,7 +4,7 @@
  * call that captured or added it.
  *
  * A graph is known by its handle until that is destroyed.  Kernels come into it by launches into a stream that is captured,
- * by nodes that are added, and with graphs inside of nodes: copies, or graphs to which the program may still add.
+ * or that waits for an event of one that is, by nodes that are added, and with graphs inside of nodes: copies, or graphs to which the program may still add.
  * Known limits: of a conditional node with several bodies only the first one is known, and nodes that the program
  * destroys (cuGraphDestroyNode) stay.
  */
@@ -22,17 +22,25 @@ struct ct_program_graph;
 
 struct ct_graph_of_handle {
 	uint64_t handle, pid;
-	uint64_t number;		/* of a graph */
+	uint64_t number;		/* of a graph, or of a capture */
+};
+
+struct ct_graph_capture {
+	uint64_t number;
+	uint64_t graph;
 };
 
 struct ct_program_graphs {
 	CT_KEYED(struct ct_program_graph) graphs;
-	CT_KEYED(struct ct_graph_of_handle) handles, captured, ended;	/* by graph, stream, thread */
-	uint64_t made;			/* the number of the last graph */
+	CT_KEYED(struct ct_graph_of_handle) handles, ended;		/* of graphs, by handle and by thread */
+	CT_KEYED(struct ct_graph_of_handle) captured, recorded;		/* of captures, by stream and by event */
+	CT_KEYED(struct ct_graph_capture) captures;			/* that have not ended */
+	uint64_t made, begun;		/* the numbers of the last graph and capture */
 	size_t held;			/* kernels and graphs in all of them */
 };
 
-/* A call that builds a graph; other spans change nothing. */
+/* A call that may build a graph; other spans change nothing. */
+bool ct_program_graphs_wants(const struct ct_class *class);
 int ct_program_graphs_span(struct ct_program_graphs *s, const struct ct_registry *reg, const struct ct_span *span);
 
 /* The number of the graph that this call makes executable, or an executable graph follows; 0: not known. */
