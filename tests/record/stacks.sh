@@ -326,6 +326,35 @@ t_stacks_sampled()
 	is "$(diff "$work/with" "$work/without")" "" "reports that have no use for samples say the same without them"
 }
 
+# stacks_chained NAME: of the samples of stacks_chains.py: how many have a stack, and how many one that never was: functions of
+# both colours, a colour with gaps, or no main().
+stacks_chained()
+{
+	jq -rs '[.[] | select(.name == "sample" and .stack) | [.stack[][2]] | select(index("main") or any(startswith("red_") or startswith("blue_") or . == "coming"))] |
+		def chain($color): map(select(startswith($color)) | ltrimstr($color) | tonumber) | . as $c | length == 0 or $c == [range($c[0]; 61)];
+		[length, (map(select((index("main") and chain("red_") and chain("blue_") and ((any(startswith("red_")) and any(startswith("blue_"))) | not)) | not)) |
+			length)] | map(tostring) | join(" ")' "$work/$1.jsonl"
+}
+
+# Stacks that change while they are read: their frames are of one moment.
+t_stacks_moment()
+{
+	local python version try samples wrong status any=
+	while read -r python version; do
+		any=1
+		for try in 2 4 8 16; do
+			CUDATRACE_TEST_SAMPLE=--sample=1000 stacked "chains-$version" "$python" tests/record/stacks_chains.py "$PWD/build/tests/sim/libcuda.so.1" $try
+			status=$?
+			read -r samples wrong < <(stacks_chained "chains-$version")
+			[ "$samples" -lt 300 ] || break
+		done
+		is $status 0 "Python $version: a program whose stack changes all the time is recorded" || tail -n 3 "$work/chains-$version.err"
+		# One that is back after the recorder was interrupted may be taken for one that never left.
+		is "$((samples >= 300)) $((wrong * 200 <= samples))" "1 1" "... each of its samples has a stack that was there: $wrong of $samples have not"
+	done < <(stacks_pythons)
+	[ -n "$any" ] || skip "stacks that change while they are read" "no python3 with ctypes"
+}
+
 # What a thread does after its last call is its own time: it takes none from the lines before.
 t_stacks_tail()
 {

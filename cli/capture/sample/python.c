@@ -7,14 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "userlib/plugins/stacks/lines.h"
 
-#define PYTHON_TRIES		4	/* to read a stack that changes */
+#define PYTHON_TRIES		6u	/* to read a stack that changes */
+#define PYTHON_ENDS		3u	/* readings that have to have one outermost frame */
+#define PYTHON_MOMENT_NS	20000u	/* reading takes not much longer, if the recorder is not interrupted */
 #define PYTHON_THREADS		4096u	/* that are looked at */
 #define PYTHON_INTERPRETERS	64u
 #define PYTHON_CODES		(1u << 16)
 #define PYTHON_TEXT		2048u
 #define PYTHON_TABLE		(1u << 20)
+#define PYTHON_REFERENCES	(1ull << 44)	/* no object has as many, with the bits for objects that never go */
 #define PYTHON_HEAD		256u	/* bytes of a code object that are looked at */
 #define PYTHON_STATE		512u	/* bytes of a thread's state, at most */
 #define PYTHON_OURS		8u	/* states that one thread runs */
@@ -182,13 +186,34 @@ static bool python_first_text(struct ct_sampled_python *p, uint64_t string, char
 	return false;
 }
 
-static bool python_describe(struct ct_sampled_python *p, struct ct_sampled_code *code)
+/*
+ * Is the code object what it was before its texts were read?  One that was freed since may have had those of another one: where
+ * it counted its references a freed object has an address, or nothing.
+ */
+static bool python_still_code(struct ct_sampled_python *p, const struct ct_sampled_code *code, const uint8_t *head)
 {
+	const struct layout *l = &p->about.layout;
+	uint8_t now[PYTHON_HEAD];
+	int32_t first;
+
+	if (!ct_remote_now(&p->remote, code->address, now, sizeof(now)))
+		return false;
+	memcpy(&first, now + l->code_firstline, 4);
+	return python_word(now) - 1 < PYTHON_REFERENCES && python_word(head) - 1 < PYTHON_REFERENCES &&
+	       python_word(now + l->type) == p->about.code_type && python_word(now + l->code_filename) == code->filename &&
+	       python_word(now + l->code_name) == code->name && python_word(now + l->code_lines) == code->table && first == code->first;
+}
+
+static bool python_describe(struct ct_sampled_python *p, struct ct_sampled_code *code, const uint8_t *head)
+{
+	/* With free threading references are counted elsewhere. */
+	bool counted = p->about.layout.type == 8;
 	char name[512], file[PYTHON_TEXT];
 	char *function;
 
 	if (!python_first_text(p, code->name, name, sizeof(name)) || !python_text(p, code->filename, file, sizeof(file)) ||
-	    !python_table(p, code) || asprintf(&function, "python\t%s\t%s", name, file) < 0)
+	    !python_table(p, code) || (counted && !python_still_code(p, code, head)) ||
+	    asprintf(&function, "python\t%s\t%s", name, file) < 0)
 		return false;
 	/* The id stands for the text. */
 	if (!code->function || strcmp(code->function, function))
@@ -232,7 +257,7 @@ static struct ct_sampled_code *python_code(struct ct_sampled_python *p, uint64_t
 	code->name = name;
 	code->table = table;
 	code->first = first;
-	if (python_describe(p, code))
+	if (python_describe(p, code, head))
 		return code;
 	free(code->function);
 	code->function = NULL;
@@ -241,7 +266,8 @@ static struct ct_sampled_code *python_code(struct ct_sampled_python *p, uint64_t
 
 struct python_walk {
 	uint64_t frame[2 * CT_SAMPLED_DEPTH], code[2 * CT_SAMPLED_DEPTH];
-	int64_t at[2 * CT_SAMPLED_DEPTH];	/* of an instruction, or its address */
+	int64_t at[2 * CT_SAMPLED_DEPTH];	/* of an instruction, or its address where .copy says of which copy of the code */
+	int32_t copy[2 * CT_SAMPLED_DEPTH];	/* free threading: the copy that the thread runs */
 	unsigned int count;
 	unsigned int first;	/* was there all the time */
 	bool cut;
@@ -249,25 +275,13 @@ struct python_walk {
 	uint64_t inner, outer;	/* on the thread's stack: with what its code begins (several interpreters) */
 };
 
-/* A frame's number of the copy of its code that the thread runs (free threading): where that begins. */
-static bool python_copy(struct ct_sampled_python *p, uint64_t frame, uint64_t code, uint64_t *start)
-{
-	const struct layout *l = &p->about.layout;
-	uint64_t list, count;
-	int32_t index;
-
-	return ct_remote_read(&p->remote, frame + l->frame_bytecode, &index, 4) &&
-	       ct_remote_now(&p->remote, code + l->code_copies, &list, 8) &&
-	       ct_remote_now(&p->remote, list, &count, 8) && index >= 0 && (uint64_t)index < count &&
-	       ct_remote_now(&p->remote, list + 8 + 8 * (uint64_t)index, start, 8);
-}
-
 static bool python_frame(struct ct_sampled_python *p, struct python_walk *w, uint64_t frame)
 {
 	const struct layout *l = &p->about.layout;
-	uint64_t code, instruction, start;
+	uint64_t code, instruction;
 	int32_t index;
 
+	w->copy[w->count] = 0;
 	if (!ct_remote_read(&p->remote, frame + l->frame_code, &code, 8))
 		return false;
 	code &= ~3ull;		/* bits of references on stacks (3.14) */
@@ -276,11 +290,10 @@ static bool python_frame(struct ct_sampled_python *p, struct python_walk *w, uin
 			return false;
 		w->at[w->count] = (int64_t)index * l->unit;
 	} else {
-		start = code + l->code_start;
 		if (!ct_remote_read(&p->remote, frame + l->frame_instr, &instruction, 8) ||
-		    (l->frame_bytecode >= 0 && !python_copy(p, frame, code, &start)))
+		    (l->frame_bytecode >= 0 && !ct_remote_read(&p->remote, frame + l->frame_bytecode, &w->copy[w->count], 4)))
 			return false;
-		w->at[w->count] = (int64_t)(instruction - start);
+		w->at[w->count] = (int64_t)(l->frame_bytecode >= 0 ? instruction : instruction - code - l->code_start);
 	}
 	w->code[w->count] = code;
 	return true;
@@ -293,6 +306,7 @@ static bool python_frames(struct ct_sampled_python *p, struct python_walk *w, ui
 	uint8_t owner;
 
 	w->count = 0;
+	w->cut = false;
 	w->inner = w->outer = 0;
 	for (unsigned int i = 0; frame && i < 2 * CT_SAMPLED_DEPTH; i++) {
 		owner = 0;
@@ -322,32 +336,99 @@ static unsigned int python_find(const struct python_walk *w, uint64_t frame)
 	return w->count;
 }
 
+/* From which frame on outwards both are the same.  The innermost one may have run on. */
+static unsigned int python_same(const struct python_walk *a, const struct python_walk *b)
+{
+	unsigned int i = a->count, k = b->count;
+
+	for (; i && k && a->frame[i - 1] == b->frame[k - 1] && a->code[i - 1] == b->code[k - 1] &&
+	       ((i == 1 && k == 1) || (a->at[i - 1] == b->at[k - 1] && a->copy[i - 1] == b->copy[k - 1])); i--, k--)
+		;
+	return i;
+}
+
+/*
+ * A generator's frame that comes and goes meanwhile may seem to have no caller: the outermost frame is to be the same in some
+ * readings.  That of a thread hardly ever changes.
+ */
+static bool python_outermost(const struct python_walk *w, struct ct_remote_known *known)
+{
+	uint64_t end = w->cut ? 0 : w->frame[w->count - 1];
+
+	known->ends = known->end == end ? known->ends + (known->ends < PYTHON_ENDS) : 1;
+	known->end = end;
+	return known->ends == PYTHON_ENDS;
+}
+
+/* What was read while the recorder was interrupted may be of two moments, although both readings say the same. */
+static bool python_interrupted(struct ct_sampled_python *p, uint64_t ns)
+{
+	/* What a call takes without any block is that of some blocks. */
+	uint64_t blocks = p->remote.count + 8, one = ns / blocks;
+
+	if (!p->quickest || one < p->quickest)
+		p->quickest = one;
+	return ns > PYTHON_MOMENT_NS + 4 * blocks * p->quickest;
+}
+
 /*
  * Reads the frames.  Return: the first one that was there all the time; w->count: none.  @word: where the
- * innermost frame stands.
+ * innermost frame stands; @root: where that address stands, 0: it does not change.
  */
-static unsigned int python_walk(struct ct_sampled_python *p, uint64_t word, struct python_walk *w)
+static unsigned int python_walk(struct ct_sampled_python *p, uint64_t root, uint64_t word, struct ct_remote_known *known,
+				struct python_walk *w)
 {
-	uint64_t frame, after;
+	static struct python_walk again;
+	unsigned int first;
 
 	for (unsigned int i = 0; i < PYTHON_TRIES; i++) {
-		unsigned int first;
+		struct ct_remote_word now[2] = { { .at = word }, { .at = root } };
+		bool last = i + 1 == PYTHON_TRIES;
+		uint64_t begin = ct_now_ns();
+		bool interrupted;
 
-		w->count = 0;
-		w->cut = false;
-		ct_remote_begin(&p->remote);
-		if (!ct_remote_now(&p->remote, word, &frame, 8) || !frame)
-			return 0;
-		/* Frames of one thread lie beside each other: most are in this page, as it was at one moment. */
-		if (!ct_remote_page(&p->remote, frame, word, &after) || !python_frames(p, w, frame))
+		if (!ct_remote_moment(&p->remote, known, now, root ? 2 : 1)) {
+			/* Where frames were there may be nothing any more. */
+			known->count = 0;
 			continue;
-		/* What the thread left meanwhile is not counted, its callers are. */
-		first = after == frame ? 0 : python_find(w, after);
-		if (first < w->count)
+		}
+		interrupted = python_interrupted(p, ct_now_ns() - begin);
+		if (root && now[1].value + (uint64_t)p->about.layout.cframe_frame != word) {
+			word = now[1].value + (uint64_t)p->about.layout.cframe_frame;
+			continue;
+		}
+		if (interrupted || !now[0].value || !python_frames(p, w, now[0].value))
+			continue;
+		ct_remote_learn(&p->remote, known);
+		/* Once more at one moment, unless there are more than can be read so. */
+		if (p->remote.late && known->count < CT_REMOTE_BLOCKS && !last)
+			continue;
+		ct_remote_second(&p->remote);
+		first = python_frames(p, &again, now[0].value) ? python_same(w, &again) : w->count;
+		/* What the thread left meanwhile is not counted in the end, its callers are. */
+		if (first && !last)
+			continue;
+		if (first < w->count && python_outermost(w, known))
 			return first;
 	}
 	w->count = 0;
 	return 0;
+}
+
+/* Free threading: where the instructions of the copy begin that a frame runs. */
+static bool python_copy(struct ct_sampled_python *p, const struct python_walk *w, unsigned int i, int64_t *at)
+{
+	const struct layout *l = &p->about.layout;
+	uint64_t list, count, start;
+
+	*at = w->at[i];
+	if (l->frame_bytecode < 0)
+		return true;
+	if (!ct_remote_now(&p->remote, w->code[i] + l->code_copies, &list, 8) || !ct_remote_now(&p->remote, list, &count, 8) ||
+	    w->copy[i] < 0 || (uint64_t)w->copy[i] >= count || !ct_remote_now(&p->remote, list + 8 + 8 * (uint64_t)w->copy[i], &start, 8))
+		return false;
+	*at -= (int64_t)start;
+	return true;
 }
 
 /* From 3.12 on the interpreter calls an __init__ from a frame of its own, which has no lines. */
@@ -374,13 +455,16 @@ static int python_lines(struct ct_sampled_python *p, const struct python_walk *w
 			struct ct_sampled_code *code = pass ? ct_keyed_get(&p->codes, w->code[first + i]) :
 							      python_code(p, w->code[first + i], heads[i]);
 			struct ct_sampled_frame *f = &stack->frames[stack->depth];
+			int64_t at;
 			int line;
 
 			if (!code)
 				return 0;
 			if (!pass || python_own(code))
 				continue;
-			line = lines_find(p->about.layout.lines, code->lines, code->lines_size, code->first, w->at[first + i]);
+			if (!python_copy(p, w, first + i, &at))
+				return 0;
+			line = lines_find(p->about.layout.lines, code->lines, code->lines_size, code->first, at);
 			*f = (struct ct_sampled_frame){ .code = code, .line = line > 0 ? line : 0 };
 			stack->depth++;
 		}
@@ -388,11 +472,12 @@ static int python_lines(struct ct_sampled_python *p, const struct python_walk *w
 	return 1;
 }
 
-int ct_sampled_stack(struct ct_sampled_python *p, pid_t tid, uint64_t thread, struct ct_sampled_stack *stack)
+int ct_sampled_stack(struct ct_sampled_python *p, pid_t tid, uint64_t thread, struct ct_remote_known *known,
+		     struct ct_sampled_stack *stack)
 {
 	static struct python_walk walk;
 	const struct layout *l = &p->about.layout;
-	uint64_t word = thread + l->thread_frame;
+	uint64_t root = 0, word = thread + l->thread_frame;
 	unsigned int first;
 
 	stack->depth = 0;
@@ -400,11 +485,12 @@ int ct_sampled_stack(struct ct_sampled_python *p, pid_t tid, uint64_t thread, st
 	if (!python_is_thread(p, thread, tid))
 		return -ESRCH;
 	if (l->cframe_frame >= 0) {
-		if (!ct_remote_now(&p->remote, word, &word, 8) || !word)
+		root = word;
+		if (!ct_remote_now(&p->remote, root, &word, 8) || !word)
 			return 0;
 		word += l->cframe_frame;
 	}
-	first = python_walk(p, word, &walk);
+	first = python_walk(p, root, word, known, &walk);
 	return walk.count ? python_lines(p, &walk, first, stack) : 0;
 }
 
@@ -485,9 +571,10 @@ static unsigned int python_ours(struct ct_sampled_python *p, pid_t tid, struct p
 static bool python_place(struct ct_sampled_python *p, const struct python_state *state, struct python_walk *w)
 {
 	const struct layout *l = &p->about.layout;
+	struct ct_remote_known known = { 0 };
 	uint64_t cframe = state->cframe, word = l->cframe_frame >= 0 ? cframe + l->cframe_frame : state->state + l->thread_frame;
 
-	w->first = python_walk(p, word, w);
+	w->first = python_walk(p, 0, word, &known, w);
 	w->word = state->state + (l->thread_cframe >= 0 ? (uint64_t)l->thread_cframe : l->thread_frame);
 	if (l->thread_cframe < 0)
 		return w->count && w->inner;
@@ -521,6 +608,7 @@ static void python_append(struct python_walk *to, const struct python_walk *w)
 		}
 		to->frame[to->count] = w->frame[i];
 		to->code[to->count] = w->code[i];
+		to->copy[to->count] = w->copy[i];
 		to->at[to->count++] = w->at[i];
 	}
 	to->cut = to->cut || w->cut;

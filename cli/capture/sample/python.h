@@ -2,7 +2,7 @@
 /*
  * Stacks of CPython's threads in another process, which runs meanwhile.  Where things are its
  * plugin has said (userlib/plugins/stacks/page.h).  What is read may have changed while it was read: a
- * stack counts only if its innermost frame was there before and afterwards, and each frame has a
+ * stack counts only if its frames were the same before and after the innermost one was read, and each has a
  * code object.
  */
 #ifndef CT_CLI_SAMPLE_PYTHON_H
@@ -40,6 +40,7 @@ struct ct_sampled_python {
 	struct ct_remote remote;
 	struct python_page about;
 	bool several;			/* it has, or had, a second interpreter */
+	uint64_t quickest;		/* ns: what reading a block takes at least; 0: not known */
 	uint8_t kind;			/* bit of strings where their kind begins, once it was found; 0: as .about says */
 	CT_KEYED(struct ct_sampled_code) codes;
 };
@@ -52,9 +53,10 @@ uint64_t ct_sampled_thread(struct ct_sampled_python *p, pid_t tid);
 
 /*
  * The stack of thread @tid whose state is at @thread.  1: it is there, maybe empty; 0: it could not be
- * read now; -ESRCH: the state is not the thread's any more.
+ * read now; -ESRCH: the state is not the thread's any more.  @known: where its frames lay the last time.
  */
-int ct_sampled_stack(struct ct_sampled_python *p, pid_t tid, uint64_t thread, struct ct_sampled_stack *stack);
+int ct_sampled_stack(struct ct_sampled_python *p, pid_t tid, uint64_t thread, struct ct_remote_known *known,
+		     struct ct_sampled_stack *stack);
 
 /* Has the program several interpreters now, whose threads can be told apart? */
 bool ct_sampled_several(struct ct_sampled_python *p);

@@ -6,11 +6,13 @@
 #include <string.h>
 #include <sys/uio.h>
 
-#define REMOTE_BLOCKS	256u
+#define REMOTE_MANY	256u	/* blocks of ct_remote_blocks() */
+#define REMOTE_WORDS	2u
+#define REMOTE_TURNS	256u	/* after so many, blocks that are not needed are forgotten */
 
-void ct_remote_begin(struct ct_remote *r)
+static uint64_t remote_block(uint64_t at)
 {
-	r->count = r->next = 0;
+	return at & -(uint64_t)CT_REMOTE_BLOCK;
 }
 
 bool ct_remote_now(struct ct_remote *r, uint64_t at, void *to, size_t size)
@@ -23,37 +25,76 @@ bool ct_remote_now(struct ct_remote *r, uint64_t at, void *to, size_t size)
 	return false;
 }
 
-/* Where a page that is read now may go. */
-static unsigned int remote_slot(struct ct_remote *r)
+/* Blocks that lie beside each other are one. */
+static unsigned int remote_there(struct iovec *there, const uint64_t *at, unsigned int count)
 {
-	unsigned int slot = r->next++ % CT_REMOTE_PAGES;
+	unsigned int n = 0;
 
-	if (slot >= r->count)
-		r->count = slot + 1;
-	r->at[slot] = 0;
-	return slot;
+	for (unsigned int i = 0; i < count; i++) {
+		if (n && (uintptr_t)there[n - 1].iov_base + there[n - 1].iov_len == at[i])
+			there[n - 1].iov_len += CT_REMOTE_BLOCK;
+		else
+			there[n++] = (struct iovec){ (void *)(uintptr_t)at[i], CT_REMOTE_BLOCK };
+	}
+	return n;
 }
 
-static const uint8_t *remote_find(struct ct_remote *r, uint64_t page)
+bool ct_remote_moment(struct ct_remote *r, const struct ct_remote_known *known, struct ct_remote_word *words, unsigned int count)
 {
-	unsigned int slot;
+	size_t size = known->count * (size_t)CT_REMOTE_BLOCK;
+	uint64_t values[REMOTE_WORDS];
+	struct iovec there[2 * CT_REMOTE_BLOCKS + REMOTE_WORDS];
+	/* The kernel copies in this order. */
+	struct iovec here[3] = { { r->before, size }, { values, count * sizeof(*values) }, { r->after, size } };
+	unsigned int n = remote_there(there, known->at, known->count), blocks = n;
 
-	for (unsigned int i = 0; i < r->count; i++)
-		if (r->at[i] == page)
-			return r->pages[i];
-	slot = remote_slot(r);
-	if (!ct_remote_now(r, page, r->pages[slot], CT_REMOTE_PAGE))
-		return NULL;
-	r->at[slot] = page;
-	return r->pages[slot];
+	r->next = r->last = 0;
+	r->second = r->late = false;
+	r->count = 0;
+	memset(r->used, 0, sizeof(r->used));
+	for (unsigned int i = 0; i < count; i++)
+		there[n++] = (struct iovec){ (void *)(uintptr_t)words[i].at, sizeof(*values) };
+	memcpy(there + n, there, blocks * sizeof(*there));
+	n += blocks;
+	if (process_vm_readv(r->pid, here, 3, there, n, 0) != (ssize_t)(2 * size + count * sizeof(*values))) {
+		r->error = errno;
+		return false;
+	}
+	memcpy(r->at, known->at, known->count * sizeof(*known->at));
+	r->count = known->count;
+	for (unsigned int i = 0; i < count; i++)
+		words[i].value = values[i];
+	return true;
+}
+
+static const uint8_t *remote_find(struct ct_remote *r, uint64_t block)
+{
+	unsigned int slot = r->last;
+
+	if (slot >= r->count || r->at[slot] != block)
+		for (slot = 0; slot < r->count && r->at[slot] != block; slot++)
+			;
+	if (slot == r->count) {
+		/* A chain that is longer than all blocks takes the oldest ones. */
+		slot = r->count < CT_REMOTE_BLOCKS ? r->count++ : r->next++ % CT_REMOTE_BLOCKS;
+		r->at[slot] = 0;
+		if (!ct_remote_now(r, block, r->before[slot], CT_REMOTE_BLOCK))
+			return NULL;
+		memcpy(r->after[slot], r->before[slot], CT_REMOTE_BLOCK);
+		r->at[slot] = block;
+		r->late = true;
+	}
+	r->last = slot;
+	r->used[slot] = true;
+	return r->second ? r->after[slot] : r->before[slot];
 }
 
 bool ct_remote_read(struct ct_remote *r, uint64_t at, void *to, size_t size)
 {
 	while (size) {
-		uint64_t page = at & -(uint64_t)CT_REMOTE_PAGE;
-		size_t from = at - page, n = CT_REMOTE_PAGE - from < size ? CT_REMOTE_PAGE - from : size;
-		const uint8_t *bytes = page ? remote_find(r, page) : NULL;
+		uint64_t block = remote_block(at);
+		size_t from = at - block, n = CT_REMOTE_BLOCK - from < size ? CT_REMOTE_BLOCK - from : size;
+		const uint8_t *bytes = block ? remote_find(r, block) : NULL;
 
 		if (!bytes)
 			return false;
@@ -65,27 +106,34 @@ bool ct_remote_read(struct ct_remote *r, uint64_t at, void *to, size_t size)
 	return true;
 }
 
-bool ct_remote_page(struct ct_remote *r, uint64_t at, uint64_t word, uint64_t *value)
+void ct_remote_second(struct ct_remote *r)
 {
-	uint64_t page = at & -(uint64_t)CT_REMOTE_PAGE;
-	unsigned int slot = remote_slot(r);
-	struct iovec here[2] = { { r->pages[slot], CT_REMOTE_PAGE }, { value, 8 } };
-	struct iovec there[2] = { { (void *)(uintptr_t)page, CT_REMOTE_PAGE }, { (void *)(uintptr_t)word, 8 } };
+	r->second = true;
+}
 
-	if (!page || process_vm_readv(r->pid, here, 2, there, 2, 0) != CT_REMOTE_PAGE + 8) {
-		r->error = errno;
-		return false;
+void ct_remote_learn(const struct ct_remote *r, struct ct_remote_known *known)
+{
+	bool all = ++known->turns % REMOTE_TURNS != 0;
+	unsigned int at;
+
+	if (all && !r->late)
+		return;
+	known->count = 0;
+	for (unsigned int i = 0; i < r->count; i++) {
+		if (!r->at[i] || (!all && !r->used[i]))
+			continue;
+		for (at = known->count++; at && known->at[at - 1] > r->at[i]; at--)
+			known->at[at] = known->at[at - 1];
+		known->at[at] = r->at[i];
 	}
-	r->at[slot] = page;
-	return true;
 }
 
 unsigned int ct_remote_blocks(struct ct_remote *r, const uint64_t *at, unsigned int count, void *to, size_t size)
 {
-	struct iovec here = { to, count * size }, there[REMOTE_BLOCKS];
+	struct iovec here = { to, count * size }, there[REMOTE_MANY];
 	ssize_t n;
 
-	count = count < REMOTE_BLOCKS ? count : REMOTE_BLOCKS;
+	count = count < REMOTE_MANY ? count : REMOTE_MANY;
 	for (unsigned int i = 0; i < count; i++)
 		there[i] = (struct iovec){ (void *)(uintptr_t)at[i], size };
 	n = process_vm_readv(r->pid, &here, 1, there, count, 0);

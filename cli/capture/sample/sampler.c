@@ -36,6 +36,7 @@ struct sampled_thread {
 	struct ct_sampled_task task;
 	uint64_t state;			/* the interpreter's, 0: not known */
 	uint64_t next;			/* ns: when it is looked for again */
+	struct ct_remote_known known;	/* where its frames lay */
 	bool gone;
 };
 
@@ -246,7 +247,7 @@ static uint32_t sampler_python(struct ct_sampler *s, struct sampled_process *p, 
 	}
 	if (!t->state)
 		return 0;
-	rc = ct_sampled_stack(&p->python, t->task.tid, t->state, &s->stack);
+	rc = ct_sampled_stack(&p->python, t->task.tid, t->state, &t->known, &s->stack);
 	if (rc == -ESRCH)
 		t->state = 0;
 	return rc > 0 ? sampler_stack(s) : 0;
