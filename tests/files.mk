@@ -2,7 +2,7 @@
 # Programs that the tests run; the suites themselves are listed in tests/run.
 
 TESTS := $(addprefix $(B)/tests/,test_decode replay device rights text control clock threadbuf threadbuf_limits threadbuf_close namespaces readers limits hotplug nested week cuinit rm \
-	lives permissions load stress fuzz faults record-busy record-gpu record-running record-moments record-ranged record-ranks record-ranks-one record-ranks-shapes record-ranks-exports record-ranks-library record-slow-reader record-slow-loader record-uprobes) \
+	lives permissions load stress fuzz faults record-busy record-gpu record-running record-moments record-ranged record-ranks record-ranks-one record-ranks-shapes record-ranks-exports record-ranks-library record-slow-reader record-slow-loader record-other-date record-uprobes) \
 	$(addprefix $(B)/tests/other/,cudatrace-abi cudatrace-schema libcudatrace-abi.so) \
 	$(addprefix $(SIM_OUT)/,test_sim test_order)
 
@@ -61,7 +61,8 @@ $(B)/tests/record-ranged: tests/record/ranged.c userlib/include/cudatrace/cudatr
 # For LD_PRELOAD.
 $(B)/tests/record-slow-reader: tests/record/slow_reader.c
 $(B)/tests/record-slow-loader: tests/record/slow_loader.c
-$(B)/tests/record-slow-reader $(B)/tests/record-slow-loader:
+$(B)/tests/record-other-date: tests/record/other_date.c
+$(B)/tests/record-slow-reader $(B)/tests/record-slow-loader $(B)/tests/record-other-date:
 	@mkdir -p $(@D)
 	$(call run,LD,$@) $(CC) $(ALL_CFLAGS) -Wno-missing-prototypes -fPIC -shared -o $@ $< -ldl
 

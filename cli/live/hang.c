@@ -55,9 +55,10 @@ static void *hang_run(void *arg)
 	struct timespec until;
 
 	do {
-		clock_gettime(CLOCK_REALTIME, &until);
+		/* Who sets the date back does not stop the looking. */
+		clock_gettime(CLOCK_MONOTONIC, &until);
 		until.tv_sec += HANG_LOOK_S;
-		while (!h->stop && sem_timedwait(&h->end, &until) && errno == EINTR)
+		while (!h->stop && sem_clockwait(&h->end, CLOCK_MONOTONIC, &until) && errno == EINTR)
 			;
 	} while (!h->stop && !hang_there(h));
 	if (!h->stop && ct_follow(h->dir, &sink, &h->stop, &err))

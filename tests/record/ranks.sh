@@ -387,6 +387,8 @@ t_ranks_stuck()
 	is "$(grep -c STUCK "$jobs/stuck.err")" 1 "record warns of a collective that waits for a rank, once" || cat "$jobs/stuck.err"
 	grep -qE '^cudatrace: STUCK: AllReduce 6 of communicator [0-9a-f]{4}: rank 1 has not called it [0-9.]+ m?s after rank [02]$' "$jobs/stuck.err"
 	ok $? "... by operation, number, communicator, and who has not called it" || cat "$jobs/stuck.err"
+	until_told=STUCK LD_PRELOAD=$PWD/build/tests/record-other-date ranks stuckback 3 6 "--stuck 0.5" hang=1
+	is "$(grep -c STUCK "$jobs/stuckback.err")" 1 "... also where the date was set back" || cat "$jobs/stuckback.err"
 	ranks unstuck 2 12 "--stuck 0.5"
 	is "$(grep -c STUCK "$jobs/unstuck.err")" 0 "a job in which all ranks come has no warning"
 	until_told='snapshot in' ranks hangs 3 6 "--stuck 0 --keep 60s --on stuck=500ms" hang=1
