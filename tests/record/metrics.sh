@@ -63,6 +63,23 @@ t_metrics()
 	is "$(cat "$work/metrics.page")" "0 1980 MHz, 1 1980 MHz" "the page has the curves"
 }
 
+# In a time namespace the clock of waits is not that of records, which is the machine's.
+t_metrics_elsewhere()
+{
+	local by
+	if [ "$(id -u)" != 0 ] || ! unshare -T --monotonic 1 true 2>/dev/null; then
+		skip "clocks in a time namespace: needs root, and unshare -T"
+		return
+	fi
+	for by in 1000 -1000; do
+		CUDATRACE_NVML=$nvml unshare -T --monotonic $by "$cudatrace" record -q -f --no-module --gpu-metrics=20 -o "$work/metrics-ns" -- bash -c "\"$gpu\" work 10; sleep 2" \
+			>/dev/null 2>"$work/metrics-ns.err"
+		"$cudatrace" export -o - "$work/metrics-ns" 2>/dev/null | jq -r 'select(.name == "gpu_metrics" and .details.gpu == 0) | .ts' | sort -n |
+			awk 'NR == 1 { first = $1 } { last = $1 } END { printf "%d %d\n", NR, (NR > 4 && NR < (last - first) * 0.02 + 4) }' >"$work/metrics-ns.looks"
+		is "$(cut -d' ' -f2 "$work/metrics-ns.looks")" 1 "--gpu-metrics in a time namespace ($by s): as often as it is to look" || cat "$work/metrics-ns.looks" "$work/metrics-ns.err"
+	done
+}
+
 t_metrics_clocks()
 {
 	local limit words

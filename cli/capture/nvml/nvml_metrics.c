@@ -36,7 +36,9 @@ struct ct_metrics {
 /* Waits until @until. False: it is to end. */
 static bool metrics_wait(struct ct_metrics *m, uint64_t until)
 {
-	const struct timespec t = { .tv_sec = until / 1000000000, .tv_nsec = until % 1000000000 };
+	/* In a time namespace the clock of records is not the one that ends the wait. */
+	uint64_t now = ct_now_ns(), at = ct_clock_ns(CLOCK_MONOTONIC) + (until > now ? until - now : 0);
+	const struct timespec t = { .tv_sec = at / 1000000000, .tv_nsec = at % 1000000000 };
 	int rc = 0;
 
 	pthread_mutex_lock(&m->lock);
