@@ -83,17 +83,17 @@ static struct ct_unseen_process *unseen_process(struct ct_unseen *u, pid_t pid)
 	return p;
 }
 
-/* Is there a stream of it? */
+/* Is there a stream of it, or was there one at a look? */
 static bool unseen_is_recorded(const struct ct_unseen *u, const struct ct_unseen_process *p)
 {
 	char begin[32];
 	struct dirent *entry;
-	bool found = false;
+	bool found = p->recorded;
 	int fd = openat(u->dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 
 	snprintf(begin, sizeof(begin), "u-%d-", p->own_pid);
-	while (d && !found && (entry = readdir(d)))
+	while (!found && d && (entry = readdir(d)))
 		found = !strncmp(entry->d_name, begin, strlen(begin));
 	if (d)
 		closedir(d);
@@ -251,6 +251,31 @@ int ct_unseen_due(const struct ct_unseen *u)
 	return u->next > now ? (u->next - now) / 1000000 + 1 : 0;
 }
 
+/* Those that have made a call since they were looked at, also such as have ended. */
+static void unseen_note_recorded(struct ct_unseen *u)
+{
+	bool any = false;
+	struct dirent *entry;
+	DIR *d = NULL;
+	int fd, pid;
+
+	for (unsigned int i = 0; i < u->count; i++)
+		any |= u->processes[i].cuda && !u->processes[i].recorded;
+	fd = any ? openat(u->dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	if (fd >= 0)
+		d = fdopendir(fd);
+	if (fd >= 0 && !d)
+		close(fd);
+	while (d && (entry = readdir(d))) {
+		if (sscanf(entry->d_name, "u-%d-", &pid) != 1)
+			continue;
+		for (unsigned int i = 0; i < u->count; i++)
+			u->processes[i].recorded |= u->processes[i].own_pid == pid;
+	}
+	if (d)
+		closedir(d);
+}
+
 void ct_unseen_look(struct ct_unseen *u)
 {
 	pid_t pids[CT_UNSEEN_PROCESSES] = { u->root };
@@ -263,6 +288,7 @@ void ct_unseen_look(struct ct_unseen *u)
 		unseen_look_at(u, pids[i], now);
 		count = unseen_children(pids[i], pids, count);
 	}
+	unseen_note_recorded(u);
 	u->wait = u->wait * 2 < LONGEST_NS ? u->wait * 2 : LONGEST_NS;
 	u->next = ct_now_ns() + u->wait;
 }

@@ -82,6 +82,28 @@ t_keep_long()
 	done
 }
 
+# Many short processes, each with more than a part of what is kept.
+t_keep_storm()
+{
+	local dir=$work/trace-storm busy=$PWD/build/tests/record-busy
+	rm -rf "$dir"
+	# The first has libcuda for a while before it calls, and what it called is dropped later.
+	# shellcheck disable=SC2016
+	"$cudatrace" record -q --no-module -f --keep 16M -o "$dir" -- bash -c 'LD_PRELOAD="$LD_PRELOAD libcuda.so.1" bash -c "exec {fd}<> <(:); read -t 1.5 -u \$fd; exec $0 100"
+		sleep 3; for ((i = 0; i < 150; i++)); do "$0" 20000; done; "$0" 7' "$busy" >"$work/storm.out" 2>"$work/storm.said" &
+	watch_size "$dir" "$work/storm.most" $!
+	wait $!
+	is "$? $(sort "$work/storm.out" | uniq -c | tr -s ' \n' ' ')" "0  1 100 150 20000 1 7 " "--keep 16M of 152 short processes" || cat "$work/storm.said"
+	[ "$(cat "$work/storm.most")" -le 16384 ]
+	ok $? "... the directory never has more ($(cat "$work/storm.most") KiB)"
+	"$cudatrace" report --format csv processes "$dir" >"$work/storm.processes" 2>/dev/null
+	"$cudatrace" report "$dir" >"$work/storm.report" 2>&1
+	! grep -q 'not recorded' "$work/storm.report"
+	ok $? "... of a process whose calls were dropped it is not said that they were not recorded" || grep -A2 'not recorded' "$work/storm.report"
+	is "$("$cudatrace" export --format jsonl -o - "$dir" 2>/dev/null | jq -r 'select(.name == "cuCtxGetDevice") | .pid' | uniq -c | tail -1 | awk '{ print $1 }')" 7 \
+		"... the last one has all of its calls"
+}
+
 # memory PID: the most KiB that it had in memory
 memory() { awk '/^VmHWM/ { print $2 }' "/proc/$1/status" 2>/dev/null; }
 
