@@ -41,6 +41,8 @@
  */
 #define DRAIN_MS	10
 
+#define LONGEST		1e9	/* seconds: for what is to last longer nobody gives an end */
+
 #define LOOK_MS		100	/* between two looks at what a flight recorder is to do */
 
 struct env {
@@ -233,12 +235,12 @@ static error_t record_parse(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_DURATION:
 		env->running.seconds = strtod(arg, &arg);
-		if (*arg || !(env->running.seconds > 0))
+		if (*arg || !(env->running.seconds > 0 && env->running.seconds <= LONGEST))
 			argp_error(state, "--duration: give seconds, as 10 or 0.5");
 		break;
 	case KEY_DELAY:
 		env->running.delay = strtod(arg, &arg);
-		if (*arg || !(env->running.delay > 0))
+		if (*arg || !(env->running.delay > 0 && env->running.delay <= LONGEST))
 			argp_error(state, "--delay: give seconds, as 10 or 0.5");
 		break;
 	case KEY_STUCK:
