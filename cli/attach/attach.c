@@ -100,11 +100,29 @@ static int attach_read(struct ct_target *t, pid_t pid, const struct ct_attach_to
 
 /* ------------------------------------------------------ the process --------- */
 
+static bool attach_runs(const struct ct_attached *a, struct ct_proc_stat *s)
+{
+	return ct_proc_stat(a->pid, s) && s->started == a->start && s->state != 'Z' && s->state != 'X';
+}
+
+/* 0: we may not look. */
+static bool attach_is_other(const struct ct_attached *a, const struct ct_proc_stat *s)
+{
+	return a->stack && s->stack && a->stack != s->stack;
+}
+
 bool ct_attached_lives(const struct ct_attached *a)
 {
 	struct ct_proc_stat s;
 
-	return ct_proc_stat(a->pid, &s) && s.started == a->start && s.state != 'Z' && s.state != 'X';
+	return attach_runs(a, &s) && !attach_is_other(a, &s);
+}
+
+bool ct_attached_replaced(const struct ct_attached *a)
+{
+	struct ct_proc_stat s;
+
+	return attach_runs(a, &s) && attach_is_other(a, &s);
 }
 
 static int attach_check(struct ct_attached *a, struct ct_error *err)
@@ -115,6 +133,7 @@ static int attach_check(struct ct_attached *a, struct ct_error *err)
 	if (!ct_proc_stat(a->pid, &s))
 		return ct_fail(err, ESRCH, "there is no process %d", a->pid);
 	a->start = s.started;
+	a->stack = s.stack;
 	if (s.state == 'Z' || s.state == 'X')
 		return ct_fail(err, ESRCH, "process %d has ended", a->pid);
 	/* A debugger's process stands still, too. */
@@ -151,6 +170,13 @@ static int attach_check_dir(pid_t pid, const char *dir, struct ct_error *err)
 	return 0;
 }
 
+static bool attach_is_there(pid_t pid)
+{
+	struct ct_proc_stat s;
+
+	return ct_proc_stat(pid, &s) && s.state != 'Z' && s.state != 'X';
+}
+
 /* Stops the thread that takes it best.  Where all of them compute, one may wait soon. */
 static int attach_stop(struct ct_inject *x, const struct ct_target *t, struct ct_error *err)
 {
@@ -171,6 +197,8 @@ static int attach_stop(struct ct_inject *x, const struct ct_target *t, struct ct
 		}
 		if (ct_now_ns() > until)
 			break;
+		if (!attach_is_there(t->pid))
+			return ct_fail(err, ESRCH, "process %d has ended", t->pid);
 		usleep(1000);
 		nth = -1;
 	}

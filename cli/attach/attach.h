@@ -37,7 +37,7 @@ struct ct_attach_to {
 
 struct ct_attached {
 	pid_t pid;
-	uint64_t start;			/* of the process, as /proc/PID/stat has it */
+	uint64_t start, stack;		/* of the process, and of its stack, as /proc/PID/stat has them: an exec() changes the latter */
 	uint64_t at[CT_TARGET_FILES];	/* where they are mapped there */
 	uint64_t stood_ns;		/* for which a thread stood still */
 	bool standby;			/* the library was there and waited: no thread stood still */
@@ -75,7 +75,10 @@ int ct_attach_end(struct ct_attached *a, const struct ct_attach_to *to, const ch
  */
 int ct_attach_end_gpu(struct ct_attached *a, const struct ct_attach_to *to, struct ct_error *err);
 
-/* Is it still the process that was attached to, and does it run? */
+/* Is it still the process that was attached to, with the same program, and does it run? */
 bool ct_attached_lives(const struct ct_attached *a);
+
+/* It runs, with another program. */
+bool ct_attached_replaced(const struct ct_attached *a);
 
 #endif

@@ -31,10 +31,16 @@
 struct running {
 	const struct ct_running *asked;
 	struct ct_attach_to to;
-	struct ct_attached *attached;	/* CT_RUNNING_MAX */
+	struct ct_attached *attached;	/* CT_RUNNING_MAX: those that may still run */
 	unsigned int count;
-	pid_t *refused;			/* CT_RUNNING_MAX: not tried, or said, again */
+	unsigned int recorded;		/* in all, and of how many the range did not begin before they ended */
+	unsigned int never;
+	struct refused {
+		pid_t pid;
+		uint64_t start, stack;	/* another process may have the number later, or this one another program */
+	} *refused;			/* CT_RUNNING_MAX: not tried, or said, again */
 	unsigned int refused_count;
+	bool any_refused;
 	const char *dir;		/* of the trace */
 	bool ranges;			/* processes say when the capture range begins and ends */
 	bool searches;			/* for processes that come meanwhile */
@@ -74,29 +80,53 @@ static bool running_has(const struct running *r, pid_t pid)
 		if (r->attached[i].pid == pid)
 			return true;
 	for (unsigned int i = 0; i < r->refused_count; i++)
-		if (r->refused[i] == pid)
+		if (r->refused[i].pid == pid)
 			return true;
 	return false;
+}
+
+static bool refused_lives(const struct refused *one)
+{
+	const struct ct_attached process = { .pid = one->pid, .start = one->start, .stack = one->stack };
+
+	return ct_attached_lives(&process);
+}
+
+/* Not one that has ended or runs another program by now: that may be recorded. */
+static void running_refuse(struct running *r, const struct refused *one)
+{
+	if (!refused_lives(one))
+		return;
+	r->any_refused = true;
+	if (r->refused_count == CT_RUNNING_MAX)
+		return;
+	r->refused[r->refused_count++] = *one;
+	if (r->refused_count == CT_RUNNING_MAX)
+		ct_complain("%d processes can't be recorded: until some of them end no further ones are tried", CT_RUNNING_MAX);
+}
+
+static int running_try(struct running *r, struct ct_attached *a, pid_t pid, struct ct_error *err)
+{
+	if (r->count == CT_RUNNING_MAX)
+		return ct_fail(err, E2BIG, "process %d is not recorded: more than %d processes at once", pid, CT_RUNNING_MAX);
+	if (r->asked->range->name && !ct_standby_is(pid))
+		return ct_fail(err, ENOTSUP, "process %d has no library that could tell the range %s: start it with LD_PRELOAD=libcudatrace.so and CUDATRACE_STANDBY=1, or use --capture-range cudaProfilerApi",
+			       pid, r->asked->range->text);
+	return ct_attach(a, &r->to, pid, err);
 }
 
 static int running_add(struct running *r, pid_t pid, struct ct_error *err)
 {
 	struct ct_attached *a = &r->attached[r->count];
+	struct ct_proc_stat s = { .state = 0 };
 	char name[64];
 	int rc;
 
-	if (r->count == CT_RUNNING_MAX)
-		return ct_fail(err, E2BIG, "more than %d processes at once", CT_RUNNING_MAX);
+	ct_proc_stat(pid, &s);
 	running_name(pid, name, sizeof(name));
-	if (r->asked->range->name && !ct_standby_is(pid)) {
-		r->refused[r->refused_count++] = pid;
-		return ct_fail(err, ENOTSUP, "process %d has no library that could tell the range %s: start it with LD_PRELOAD=libcudatrace.so and CUDATRACE_STANDBY=1, or use --capture-range cudaProfilerApi",
-			       pid, r->asked->range->text);
-	}
-	rc = ct_attach(a, &r->to, pid, err);
+	rc = running_try(r, a, pid, err);
 	if (rc) {
-		if (r->refused_count < CT_RUNNING_MAX)
-			r->refused[r->refused_count++] = pid;
+		running_refuse(r, &(struct refused){ pid, s.started, s.stack });
 		return rc;
 	}
 	fprintf(stderr, "cudatrace: recording %s[%d]%s%s", name, pid, a->early ? ", which has no libcuda yet" : "",
@@ -107,7 +137,29 @@ static int running_add(struct running *r, pid_t pid, struct ct_error *err)
 		fprintf(stderr, ", which stood by");
 	fprintf(stderr, "\n");
 	r->count++;
+	r->recorded++;
 	return 0;
+}
+
+/* A recording may be left on for weeks: those that have ended make room for others, also of the same number. */
+static void running_forget_ended(struct running *r)
+{
+	for (unsigned int i = 0; i < r->count;) {
+		struct ct_attached *a = &r->attached[i];
+
+		if (ct_attached_lives(a)) {
+			i++;
+			continue;
+		}
+		r->never += !a->range_said;
+		*a = r->attached[--r->count];
+	}
+	for (unsigned int i = 0; i < r->refused_count;) {
+		if (refused_lives(&r->refused[i]))
+			i++;
+		else
+			r->refused[i] = r->refused[--r->refused_count];
+	}
 }
 
 /* Is it the program that was started here, or one that came from it? */
@@ -122,7 +174,7 @@ static bool running_is_ours(const struct running *r, pid_t pid)
 
 static bool running_is_wanted(const struct running *r, pid_t pid)
 {
-	if (pid <= 0 || pid == getpid() || running_has(r, pid))
+	if (pid <= 0 || pid == getpid() || r->refused_count == CT_RUNNING_MAX || running_has(r, pid))
 		return false;
 	return r->asked->child ? running_is_ours(r, pid) && ct_standby_is(pid) : ct_target_has_cuda(pid);
 }
@@ -131,13 +183,16 @@ static bool running_is_wanted(const struct running *r, pid_t pid)
 static void running_find(struct running *r)
 {
 	struct dirent *entry;
-	DIR *proc = opendir("/proc");
+	DIR *proc;
 
+	running_forget_ended(r);
+	proc = opendir("/proc");
 	while (proc && (entry = readdir(proc))) {
 		pid_t pid = (pid_t)atoi(entry->d_name);
 		struct ct_error err = { 0 };
 
-		if (running_is_wanted(r, pid) && running_add(r, pid, &err))
+		/* Of one that has ended meanwhile nothing is missed. */
+		if (running_is_wanted(r, pid) && running_add(r, pid, &err) && running_has(r, pid))
 			ct_complain("%s", err.text);
 	}
 	if (proc)
@@ -248,6 +303,8 @@ static void running_leave(struct running *r, const char *dir)
 			continue;
 		a->leaving = false;
 		a->left = true;
+		if (!r->searches && ct_attached_replaced(a))
+			fprintf(stderr, "cudatrace: process %d runs another program by now (exec), which is not recorded\n", a->pid);
 		if (!ct_attached_lives(a))
 			continue;
 		if (ct_attach_end(a, &r->to, dir, &kept, &err) && ct_attached_lives(a))
@@ -292,11 +349,11 @@ static void running_follow_ranges(struct running *r)
 /* Where the recording is at its end. */
 static void running_tell_ranges(const struct running *r)
 {
-	unsigned int never = 0;
+	unsigned int never = r->never;
 
 	for (unsigned int i = 0; i < r->count; i++)
 		never += !r->attached[i].range_said;
-	if (never && never == r->count)
+	if (never && never == r->recorded)
 		fprintf(stderr, "cudatrace: the range %s never began: nothing was recorded\n", r->asked->range->text);
 }
 
@@ -331,7 +388,7 @@ static void running_follow(struct running *r)
 	r->asked->begun(r->asked->arg);
 	while (!running_stop && ct_now_ns() < end && (r->searches || running_any(r))) {
 		/* A program that is recorded from its first call may be long in coming to it. */
-		if (end == ~0ull && r->asked->seconds > 0 && (r->count || !r->to.begun))
+		if (end == ~0ull && r->asked->seconds > 0 && (r->recorded || !r->to.begun))
 			end = ct_now_ns() + (uint64_t)(r->asked->seconds * 1e9);
 		if (running_wait(r, end) || __atomic_load_n(&r->asked->flight->over, __ATOMIC_ACQUIRE))
 			break;
@@ -348,7 +405,7 @@ static void running_follow(struct running *r)
 	}
 	r->asked->ended(r->asked->arg);
 	/* The range may have ended before the process was found. */
-	if (r->searches && !r->count)
+	if (r->searches && !r->recorded)
 		running_find(r);
 }
 
@@ -423,7 +480,7 @@ int ct_running_record(struct ct_recording *rec, const struct ct_running *asked, 
 	}
 	if (r.searches)
 		running_find(&r);
-	if (r.count || r.searches) {
+	if (r.recorded || r.searches) {
 		running_follow(&r);
 		if (r.ranges) {
 			running_follow_ranges(&r);
@@ -432,7 +489,7 @@ int ct_running_record(struct ct_recording *rec, const struct ct_running *asked, 
 		for (unsigned int i = 0; i < r.count; i++)
 			r.attached[i].leaving = !r.attached[i].left;
 		running_leave(&r, rec->dir);
-		rc = (int)r.count;
+		rc = (int)r.recorded;
 	}
 	ct_drain_close(&drain);
 	ct_flight_close(asked->flight);
@@ -440,6 +497,7 @@ int ct_running_record(struct ct_recording *rec, const struct ct_running *asked, 
 		rc = 1;
 	if (!rc)
 		rc = ct_fail(err, ESRCH, asked->child ? "the program called no CUDA in that time (--delay, --duration)" :
+							r.any_refused ? "no process with libcuda could be recorded" :
 							"no process with libcuda was there");
 out:
 	free(r.attached);

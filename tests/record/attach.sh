@@ -51,6 +51,52 @@ every_call()
 			exit bad || !allocations || d > 2 * threads }' "$work/$1.csv"
 }
 
+# A recorded process becomes another program; and others come and go.
+t_attach_exec()
+{
+	local dir=$work/trace-exec running=$PWD/build/tests/record-running
+	rm -f "$work/exec.go"
+	mkfifo "$work/exec.go"
+	LD_PRELOAD=libcuda.so.1 bash -c 'read -r x; exec "$@"' - "$running" 1 60 30 <"$work/exec.go" >"$work/exec.out" 2>&1 &
+	pid=$!
+	exec 7>"$work/exec.go"
+	wait_until grep -q libcuda "/proc/$pid/maps"
+	"$cudatrace" record -q -f -o "$dir" --pid $pid 2>"$work/exec.said" &
+	wait_until grep -q 'recording bash' "$work/exec.said"
+	echo go >&7
+	wait $!
+	is "$? $(grep -c "process $pid runs another program by now (exec), which is not recorded" "$work/exec.said")" "0 1" "record --pid ends where the process becomes another program, and says so" ||
+		cat "$work/exec.said"
+	wait_until grep -q ready "$work/exec.out"
+	kill -TERM $pid
+	wait $pid
+	is "$(grep -c '^wrong 0$' "$work/exec.out")" 1 "... which works" || cat "$work/exec.out"
+	if [ "$(id -u)" != 0 ] || ! unshare -pf --mount-proc true 2>/dev/null; then
+		skip "record --all and exec: needs root, and a namespace of pids"
+		exec 7>&-
+		return
+	fi
+	# shellcheck disable=SC2016
+	timeout $hang unshare -pf --mount-proc bash -c 'work=$1 running=$2 dir=$3 cudatrace=$4
+		LD_PRELOAD=libcuda.so.1 bash -c "read -r x; exec $running 1 60 30" <"$work/exec.go" >"$work/exec.out" 2>&1 & program=$!
+		until grep -qs libcuda /proc/$program/maps; do sleep 0.05; done
+		"$cudatrace" record -q -f -o "$dir" --all 2>"$work/exec.said" & recorder=$!
+		until grep -q "recording bash" "$work/exec.said"; do sleep 0.05; done
+		# It ends before it can be taken: nothing is said of it.
+		LD_PRELOAD=libcuda.so.1 bash -c : ; touch "$work/exec.ready"
+		until grep -q "recording record-running" "$work/exec.said"; do sleep 0.05; done
+		sleep 0.3; kill -TERM $program; wait $program; kill -INT $recorder; wait $recorder' - "$work" "$running" "$dir" "$cudatrace" &
+	wait_until test -e "$work/exec.ready"
+	echo go >&7
+	wait $!
+	is "$? $(grep -c '^wrong 0$' "$work/exec.out")" "0 1" "record --all takes what it became" || cat "$work/exec.said"
+	every_call trace-exec
+	ok $? "... and has its calls"
+	is "$(grep -vc 'recording \|trace in' "$work/exec.said")" 0 "... no more is said" || cat "$work/exec.said"
+	exec 7>&-
+	rm -f "$work/exec.go" "$work/exec.ready"
+}
+
 t_attach()
 {
 	start_running attach 6 200
