@@ -84,8 +84,8 @@ int ct_range_check(const char *text, struct ct_error *err)
 	for (unsigned int i = 0; i < CT_STAGE_COUNT; i++)
 		ct_near_try(&near, ct_stage_word[i]);
 	return ct_fail_usage(err, "'%s' is no moment%s Give ms since the trace began (or 1.5s, 300us), start, end, a "
-			     "stage (startup, init, modules, weights, warmup, steady, execution, teardown) or "
-			     "iteration:N",
+			     "stage (startup, init, communicators, modules, weights, warmup, steady, execution, "
+			     "teardown) or iteration:N",
 			     text, *near.best ? ct_near_text(&near) : ".");
 }
 

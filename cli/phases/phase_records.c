@@ -25,6 +25,8 @@ enum ct_phase_record_kind ct_phase_record_kind(const struct ct_class *c)
 	case CT_CLASS_range_push:	return CT_PHASE_PUSH;
 	case CT_CLASS_range_pop:	return CT_PHASE_POP;
 	}
+	if (ct_class_is(c, CT_IS_NEW_COMMUNICATOR))
+		return CT_PHASE_COMMUNICATOR;
 	/* What a call of libcudart does is in the calls inside it. */
 	if (!ct_class_is(c, CT_IS_CUDA) || c->category == CT_CAT_IOCTL)
 		return CT_PHASE_NONE;

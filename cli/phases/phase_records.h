@@ -29,6 +29,7 @@ enum ct_phase_record_kind {
 	CT_PHASE_MARK,		/* sig as of a push */
 	CT_PHASE_CAPTURE,		/* a stream is captured: launches until the end go into a graph */
 	CT_PHASE_CAPTURED,	/* its end */
+	CT_PHASE_COMMUNICATOR,	/* a communicator of libnccl is made */
 };
 
 #define CT_COPY_DIRECTION	0xfu	/* enum ct_direction, 0xf: a larger one */

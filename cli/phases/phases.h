@@ -17,6 +17,7 @@
 #define CT_STAGES(X)							\
 	X(STARTUP, "startup", "before the first call to libcuda")	\
 	X(INIT, "init", "initialisation: from the first call until the context is there") \
+	X(COMMUNICATORS, "communicators", "communicator setup of NCCL") \
 	X(MODULES, "modules", "module loading")				\
 	X(WEIGHTS, "weights", "weight loading: copies to the GPU before the steady state") \
 	X(WARMUP, "warmup", "warm-up: until iterations are regular")	\

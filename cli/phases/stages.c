@@ -11,6 +11,9 @@
 #include "phases/reread.h"
 #include "phases/iterations.h"
 
+#define STAGES_PAUSE	100000000ull	/* ns without a copy: what is copied behind it is no part of the weights ... */
+#define STAGES_RATE	(1u << 20)	/* ... nor is what is copied all along: bytes a second of the stage */
+#define STAGES_MAKINGS	256u	/* communicators; of more the first ones count */
 #define STAGES_BULK	0.9	/* of the bytes to the GPU: the weights */
 /* So many launches without a copy between them are work, not a part of loading weights ... */
 #define STAGES_WORK	32u
@@ -28,6 +31,11 @@ struct stages_facts {
 	uint64_t weights, weights_end;	/* bytes until the steady state; when they were there */
 	uint32_t weights_copies;
 	bool modules;
+	/* Communicators are made, in the order of their begins: what libnccl copies meanwhile is no data of the program. */
+	struct stages_making {
+		uint64_t begin, end;
+	} makings[STAGES_MAKINGS];
+	unsigned int makings_count;
 };
 
 static void stages_min(uint64_t *min, uint64_t value)
@@ -66,6 +74,31 @@ static void stages_each(const struct ct_phase_work *w, struct stages_facts *f,
 			fn(f, &w->slices[s].list[i]);
 }
 
+static void stages_making(struct stages_facts *f, const struct ct_phase_record *h)
+{
+	unsigned int at = f->makings_count;
+
+	if (h->kind != CT_PHASE_COMMUNICATOR || at == STAGES_MAKINGS)
+		return;
+	for (; at && f->makings[at - 1].begin > h->at; at--)
+		f->makings[at] = f->makings[at - 1];
+	f->makings[at] = (struct stages_making){ h->at, ct_phase_record_end(h) };
+	f->makings_count++;
+}
+
+static bool stages_makes(const struct stages_facts *f, uint64_t at)
+{
+	for (unsigned int i = 0; i < f->makings_count && f->makings[i].begin <= at; i++)
+		if (at < f->makings[i].end)
+			return true;
+	return false;
+}
+
+static bool stages_copies(const struct stages_facts *f, const struct ct_phase_record *h)
+{
+	return ct_phase_record_to_gpu(h) && !stages_makes(f, h->at);
+}
+
 static void stages_firsts(struct stages_facts *f, const struct ct_phase_record *h)
 {
 	if (h->kind < CT_PHASE_PUSH)
@@ -88,14 +121,14 @@ static void stages_context(struct stages_facts *f, const struct ct_phase_record 
 
 static void stages_data(struct stages_facts *f, const struct ct_phase_record *h)
 {
-	if (h->kind == CT_PHASE_ALLOC || ct_phase_record_to_gpu(h))
+	if ((h->kind == CT_PHASE_ALLOC && !stages_makes(f, h->at)) || stages_copies(f, h))
 		stages_min(&f->first_data, h->at);
 }
 
 /* Code is loaded in one piece before data: what is loaded for a launch later does not count. */
 static void stages_modules(struct stages_facts *f, const struct ct_phase_record *h)
 {
-	if (h->kind != CT_PHASE_MODULE || h->at >= f->first_data || h->at >= f->first_launch)
+	if (h->kind != CT_PHASE_MODULE || h->at >= f->first_data || h->at >= f->first_launch || stages_makes(f, h->at))
 		return;
 	f->modules = true;
 	stages_max(&f->modules_end, ct_phase_record_end(h));
@@ -114,18 +147,17 @@ static int stages_copy_order(const void *a, const void *b)
 
 /*
  * The copies to the GPU before @limit: the weights are there when the bulk was copied, and
- * what is copied right behind it, before the GPU works with it.
+ * what is copied right behind it, before the GPU works with it: not after a pause as long as all of that took.
  */
 static int stages_weights(const struct ct_phase_work *w, struct stages_facts *f, uint64_t limit)
 {
-	uint64_t all = 0, bytes = 0, stop = UINT64_MAX;
+	uint64_t all = 0, bytes = 0, stop = UINT64_MAX, pause;
 	struct stages_copy *copies;
 	uint32_t n = 0, count = 0, first, before = 0;
 
 	for (unsigned int s = 0; s < w->slices_count; s++)
 		for (uint32_t i = 0; i < w->slices[s].count; i++)
-			n += ct_phase_record_to_gpu(&w->slices[s].list[i]) &&
-			     w->slices[s].list[i].at < limit;
+			n += stages_copies(f, &w->slices[s].list[i]) && w->slices[s].list[i].at < limit;
 	copies = calloc(n + 1ul, sizeof(*copies));
 	if (!copies)
 		return -ENOMEM;
@@ -133,7 +165,7 @@ static int stages_weights(const struct ct_phase_work *w, struct stages_facts *f,
 		for (uint32_t i = 0; i < w->slices[s].count; i++) {
 			const struct ct_phase_record *h = &w->slices[s].list[i];
 
-			if (!ct_phase_record_to_gpu(h) || h->at >= limit)
+			if (!stages_copies(f, h) || h->at >= limit)
 				continue;
 			copies[count++] = (struct stages_copy){
 				.begin = h->at, .end = ct_phase_record_end(h), .bytes = h->sig,
@@ -146,6 +178,9 @@ static int stages_weights(const struct ct_phase_work *w, struct stages_facts *f,
 
 		first = ct_work_launches(w, 0, copies[i].begin);
 		if (first - before >= STAGES_WORK && bytes >= STAGES_BEGUN * all && bytes)
+			break;
+		pause = bulk ? f->weights_end - copies[0].begin : UINT64_MAX / 2;
+		if (copies[i].begin > f->weights_end + (pause > STAGES_PAUSE ? pause : STAGES_PAUSE))
 			break;
 		before = first;
 		bytes += copies[i].bytes;
@@ -175,6 +210,57 @@ static void stages_add(struct ct_phase_work *w, enum ct_stage stage, uint64_t en
 	p->stages[p->stages_count++] = (struct ct_stage_span){
 		.stage = stage, .begin = begin, .end = end,
 	};
+}
+
+/*
+ * The communicators that are made before the program copies data: a stage, if that is what most of its time goes to.  Its begin and
+ * end; false: there is none.
+ */
+static bool stages_communicators(const struct ct_phase_work *w, const struct stages_facts *f, uint64_t *begin, uint64_t *end)
+{
+	const struct ct_process_phases *p = w->process;
+	uint64_t from = p->stages_count ? p->stages[p->stages_count - 1].end : p->begin, busy = 0;
+
+	*begin = 0;
+	*end = from;
+	for (unsigned int i = 0; i < f->makings_count; i++) {
+		const struct stages_making *m = &f->makings[i];
+		uint64_t at = m->begin > *end ? m->begin : *end;
+
+		if (m->begin >= f->first_data || m->begin >= f->first_launch)
+			break;
+		if (m->end <= at)
+			continue;
+		*begin = *begin ? *begin : m->begin;
+		busy += m->end - at;
+		*end = m->end;
+	}
+	return busy && 2 * busy >= *end - from;
+}
+
+static void stages_add_code(struct ct_phase_work *w, const struct stages_facts *f)
+{
+	uint64_t begin, end;
+	bool makes = stages_communicators(w, f, &begin, &end);
+
+	if (makes && f->modules && f->modules_end <= begin)
+		stages_add(w, CT_STAGE_MODULES, begin);
+	if (makes)
+		stages_add(w, CT_STAGE_COMMUNICATORS, end);
+	if (f->modules && (!makes || f->modules_end > begin))
+		stages_add(w, CT_STAGE_MODULES, f->first_data < f->first_launch ? f->first_data : f->modules_end);
+}
+
+static void stages_add_weights(struct ct_phase_work *w, const struct stages_facts *f)
+{
+	const struct ct_process_phases *p = w->process;
+	uint64_t begin = p->stages_count ? p->stages[p->stages_count - 1].end : p->begin;
+
+	if (f->weights_end > begin && f->weights < (f->weights_end - begin) / 1e9 * STAGES_RATE)
+		return;
+	/* With more launches than copies the GPU works already: kernels are tried and the like. */
+	if (f->weights && ct_work_launches(w, 0, f->weights_end) <= f->weights_copies)
+		stages_add(w, CT_STAGE_WEIGHTS, f->weights_end);
 }
 
 /* The begin of the first iteration that is not much longer than usual. */
@@ -401,6 +487,7 @@ int ct_stages_find(struct ct_phase_work *w)
 		return rc;
 	other_before = found && stages_other(&outside, false);
 	other_after = found && stages_other(&outside, true);
+	stages_each(w, &f, stages_making);
 	stages_each(w, &f, stages_firsts);
 	/* A trace that was cut off may have the GPU's work without the calls that gave it. */
 	if (w->gpu_last && f.first_use == UINT64_MAX)
@@ -426,12 +513,9 @@ int ct_stages_find(struct ct_phase_work *w)
 	} else if (found && steady == p->iterations[0].begin && steady - p->begin <= 2 * usual) {
 		steady = 0;	/* and in the steady state */
 	}
-	if (f.modules)
-		stages_add(w, CT_STAGE_MODULES,
-			   f.first_data < f.first_launch ? f.first_data : f.modules_end);
-	/* With more launches than copies the GPU works already: kernels are tried and the like. */
-	if (f.weights && ct_work_launches(w, 0, f.weights_end) <= f.weights_copies && !stages_only_copies(w, &f, found))
-		stages_add(w, CT_STAGE_WEIGHTS, f.weights_end);
+	stages_add_code(w, &f);
+	if (!stages_only_copies(w, &f, found))
+		stages_add_weights(w, &f);
 	if (found) {
 		stages_add(w, other_before ? CT_STAGE_EXECUTION : CT_STAGE_WARMUP, steady);
 		stages_add(w, CT_STAGE_STEADY, stages_steady_end(w));

@@ -175,7 +175,9 @@ static uint32_t class_is_named(const char *name)
 {
 	return !strcmp(name, "ncclSend") ? CT_IS_SEND : !strcmp(name, "ncclRecv") ? CT_IS_RECEIVE :
 	       !strcmp(name, "ncclGroupStart") ? CT_IS_GROUP_BEGIN :
-	       !strcmp(name, "ncclGroupEnd") ? CT_IS_GROUP_END : 0;
+	       !strcmp(name, "ncclGroupEnd") ? CT_IS_GROUP_END :
+	       !strncmp(name, "ncclCommInit", 12) || !strcmp(name, "ncclCommSplit") || !strcmp(name, "ncclCommShrink") ?
+	       CT_IS_NEW_COMMUNICATOR : 0;
 }
 
 /* What a call of the program is. */

@@ -107,6 +107,8 @@ enum ct_what {
 	/* Of the program, of any library. */
 	CT_IS_QUERY		= 1 << 27,	/* a getter of a few ns */
 	CT_IS_DRIVER		= 1 << 28,	/* a function of the kernel driver */
+	/* Of libnccl's communicators. */
+	CT_IS_NEW_COMMUNICATOR	= 1 << 29,	/* makes one */
 };
 
 #define CT_IS_LAUNCH	(CT_IS_KERNEL_LAUNCH | CT_IS_GRAPH_LAUNCH)

@@ -66,6 +66,7 @@
 	X(init, 1000)		/* cuInit takes */			\
 	X(context, 1000)	/* cuCtxCreate takes */			\
 	X(module, 0)		/* cuModuleLoadData takes, in the startup */ \
+	X(join, 0)		/* ncclCommInitRank takes, in the startup */ \
 	X(warm, 200000000)	/* the application in the startup, after the context */ \
 	X(simulated, 0)		/* GPU */				\
 	X(lost, 0)		/* records */				\
@@ -78,6 +79,7 @@ KEYS(KEY_VARIABLE)
 enum {
 	INIT = CT_CLASS_DYNAMIC, CONTEXT, ALLOC, FREE, PIN, COPY, COPY_ASYNC, LAUNCH, SYNC, LOAD, QUERY,
 	EVENT, K_SWITCH, LIBRARY, K_ALLOC, K_FREE, K_FENCE,
+	JOIN,
 };
 
 static const char *long_name(void)
@@ -109,6 +111,7 @@ static void registry(void)
 	CLASS(SYNC, "user sync wait", handle, "cuStreamSynchronize cuStreamSynchronize");
 	CLASS(LOAD, "user module load", module, "cuModuleLoadData cuModuleLoadData");
 	CLASS(LIBRARY, "user module load", module, "cuLibraryLoadData cuLibraryLoadData");
+	CLASS(JOIN, "user collective -", communicator, "ncclCommInitRank ncclCommInitRank");
 	CLASS(QUERY, "user query -", none, "cuCtxGetCurrent cuCtxGetCurrent");
 	CLASS(EVENT, "user event -", handle, "cuEventQuery cuEventQuery");
 	if (off || offsync)
@@ -305,10 +308,11 @@ static uint64_t process(uint32_t pid, uint64_t t, uint64_t number)
 {
 	uint64_t begin = t, period = launches * (launch + gap) + sync * wait + after;
 	/* When the neighbours are in their loops, as if nobody was slower. */
-	uint64_t loop = before + init + context + module + warm, spans = iterations * period;
+	uint64_t loop = before + init + context + join + module + warm, spans = iterations * period;
 	struct ct_context c = { 0xabc, 0, number % devices };
 	struct ct_init i = { 0 };
 	struct ct_module m = { 1, 0, 0 };
+	struct ct_communicator joined = { .communicator = 1, .comm = 1, .ranks = 1 };
 	uint32_t parent[2] = { 1, 1000 };
 	struct thread h, two, first;
 	uint8_t buf[1 << 15];
@@ -326,6 +330,8 @@ static uint64_t process(uint32_t pid, uint64_t t, uint64_t number)
 		h.t = first.t;
 		close_writer(&first.w);
 	}
+	if (join)
+		call(&h, JOIN, 0, join, 0, &joined, sizeof(joined));
 	if (module)
 		call(&h, LOAD, 0, module, 0, &m, sizeof(m));
 	for (uint64_t k = 0; k < ranges + 1; k++) {

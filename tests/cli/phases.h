@@ -31,6 +31,7 @@ void getter(void);
 void context(void);
 void module(void);
 void capture(bool begins);
+void communicator(uint64_t ns);
 void alloc(void);
 void copy(unsigned int direction, uint64_t size, bool async);
 void set(uint64_t size);

@@ -12,6 +12,7 @@
 
 enum {
 	GETTER = CT_CLASS_DYNAMIC, CONTEXT, MODULE, ALLOC, COPY, SET, LAUNCH, GRAPH, WAIT, RUNTIME, CAPTURE, CAPTURED,
+	COMMUNICATOR,
 };
 
 uint64_t now;
@@ -49,6 +50,7 @@ static void registry(void)
 	CLASS(WAIT, "user sync wait", handle, "cuStreamSynchronize cuStreamSynchronize");
 	CLASS(CAPTURE, "user stream -", handle, "cuStreamBeginCapture cuStreamBeginCapture_v2");
 	CLASS(CAPTURED, "user stream -", handle, "cuStreamEndCapture cuStreamEndCapture");
+	CLASS(COMMUNICATOR, "user collective -", communicator, "ncclCommSplit ncclCommSplit");
 	CLASS(RUNTIME, "user runtime -", none, "cudaLaunchKernel cudaLaunchKernel");
 	fclose(f);
 }
@@ -137,6 +139,20 @@ void module(void)
 void capture(bool begins)
 {
 	record(begins ? CAPTURE : CAPTURED, 1000, &(struct ct_handle){ 1 }, sizeof(struct ct_handle));
+}
+
+/* Two copies are made inside it. */
+void communicator(uint64_t ns)
+{
+	struct ct_communicator c = { .communicator = 1, .comm = 1, .ranks = 2 };
+	struct ct_copy copy = { .size = 1 << 20, .direction = CT_DIR_H2D };
+	uint64_t begin = now;
+
+	now += ns / 4;
+	for (int i = 0; i < 2; i++)
+		record(COPY, ns / 4, &copy, sizeof(copy));
+	now = begin;
+	record(COMMUNICATOR, ns, &c, sizeof(c));
 }
 
 void alloc(void)

@@ -166,6 +166,62 @@ static void one_launch(void)
 	forget();
 }
 
+/* NCCL's communicators are made before the weights come, or in between; a pause; copies that are few bytes. */
+static void ranks_start(void)
+{
+	const struct ct_process_phases *p;
+	uint64_t made, there;
+
+	begin_program("ranks");
+	getter();
+	context();
+	pause_for(5000000);
+	for (int i = 0; i < 2; i++)
+		communicator(20000000);
+	made = now;
+	module();
+	alloc();
+	for (int i = 0; i < 8; i++)
+		copy(CT_DIR_H2D, 1 << 24, false);
+	there = now;
+	pause_for(500000000);
+	copy(CT_DIR_H2D, 4096, false);
+	for (int i = 0; i < 100; i++) {
+		for (int k = 1; k <= 4; k++)
+			launch(k, 8);
+		wait_gpu();
+	}
+	end_thread();
+	p = find();
+	ok(stage(p, CT_STAGE_COMMUNICATORS) && stage(p, CT_STAGE_COMMUNICATORS)->end < made,
+	   "communicators are a stage of their own");
+	ok(stage(p, CT_STAGE_MODULES) && stage(p, CT_STAGE_MODULES)->begin == stage(p, CT_STAGE_COMMUNICATORS)->end,
+	   "... before code is loaded");
+	ok(stage(p, CT_STAGE_WEIGHTS) && stage(p, CT_STAGE_WEIGHTS)->end <= there,
+	   "what is copied after a long pause is no part of the weights (%llu of %llu)",
+	   stage(p, CT_STAGE_WEIGHTS) ? (unsigned long long)stage(p, CT_STAGE_WEIGHTS)->end : 0ull,
+	   (unsigned long long)there);
+	forget();
+
+	begin_program("ranks-late");
+	getter();
+	context();
+	pause_for(500000000);
+	communicator(20000000);
+	copy(CT_DIR_H2D, 4096, false);
+	pause_for(500000000);
+	copy(CT_DIR_H2D, 4096, false);
+	for (int i = 0; i < 100; i++) {
+		launch(1, 8);
+		wait_gpu();
+	}
+	end_thread();
+	p = find();
+	ok(!stage(p, CT_STAGE_COMMUNICATORS), "a communicator is no stage where most of its time would be something else");
+	ok(!stage(p, CT_STAGE_WEIGHTS), "some bytes in a second are no weights");
+	forget();
+}
+
 /* Graphs and small copies back; a sample of the model takes as many as a random tree needs. */
 static void sampling(void)
 {
@@ -568,6 +624,7 @@ void test_shapes(void)
 {
 	only_copies();
 	only_sets();
+	ranks_start();
 	one_launch();
 	sampling();
 	two_models();

@@ -88,6 +88,7 @@ shared-gpu steady devices 1 2 processes=2 shift=20000000
 startup-application startup before 51000000 49000000
 startup-init startup init 23000000 21500000
 startup-init startup context 23000000 21500000
+startup-communicators startup join 23000000 21500000
 startup-modules startup module 23000000 21500000
 '
 
@@ -238,6 +239,8 @@ t_rules_numbers()
 	rules_number startup-application startup 150000000
 	rules_number startup-init startup 160000000
 	rules_number startup-modules startup 60000000
+	rules_of join=80000000
+	rules_number startup-communicators startup 80000000
 	# What it costs is not known: how much memory, and by how many allocations.
 	rules_of leak=1000000
 	is "$(jq -r '.findings[] | select(.Rule == "memory-growth") | .Finding | capture(": (?<n>[0-9]+) allocations, 0 frees").n' "$rd.json")" \

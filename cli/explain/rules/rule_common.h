@@ -32,6 +32,7 @@ void ct_rule_growth(struct ct_explain *x, const struct ct_rule *rule);
 extern const struct ct_analyser ct_growth_analyser;
 /* rule_modules.c */
 void ct_rule_lazy_loading(struct ct_explain *x, const struct ct_rule *rule);
+void ct_rule_startup_communicators(struct ct_explain *x, const struct ct_rule *rule);
 void ct_rule_startup_modules(struct ct_explain *x, const struct ct_rule *rule);
 void ct_rule_startup_application(struct ct_explain *x, const struct ct_rule *rule);
 void ct_rule_startup_init(struct ct_explain *x, const struct ct_rule *rule);
