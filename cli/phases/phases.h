@@ -20,7 +20,7 @@
 	X(COMMUNICATORS, "communicators", "communicator setup of NCCL") \
 	X(MODULES, "modules", "module loading")				\
 	X(WEIGHTS, "weights", "weight loading: copies to the GPU before the steady state") \
-	X(WARMUP, "warmup", "warm-up: until iterations are regular")	\
+	X(WARMUP, "warmup", "warm-up: until the work is regular")	\
 	X(STEADY, "steady", "steady state: the iterations")		\
 	X(EXECUTION, "execution", "work outside of iterations: another loop, or no repeating pattern") \
 	X(TEARDOWN, "teardown", "after the last iteration and the wait for it, or the last work")

@@ -251,16 +251,18 @@ static void stages_add_code(struct ct_phase_work *w, const struct stages_facts *
 		stages_add(w, CT_STAGE_MODULES, f->first_data < f->first_launch ? f->first_data : f->modules_end);
 }
 
-static void stages_add_weights(struct ct_phase_work *w, const struct stages_facts *f)
+static void stages_add_weights(struct ct_phase_work *w, const struct stages_facts *f, bool found)
 {
 	const struct ct_process_phases *p = w->process;
 	uint64_t begin = p->stages_count ? p->stages[p->stages_count - 1].end : p->begin;
 
-	if (f->weights_end > begin && f->weights < (f->weights_end - begin) / 1e9 * STAGES_RATE)
-		return;
 	/* With more launches than copies the GPU works already: kernels are tried and the like. */
-	if (f->weights && ct_work_launches(w, 0, f->weights_end) <= f->weights_copies)
+	if (!f->weights || f->weights_end <= begin || ct_work_launches(w, 0, f->weights_end) > f->weights_copies)
+		return;
+	if (f->weights >= (f->weights_end - begin) / 1e9 * STAGES_RATE)
 		stages_add(w, CT_STAGE_WEIGHTS, f->weights_end);
+	else if (!found)	/* otherwise the warm-up lasts until the iterations */
+		stages_add(w, CT_STAGE_WARMUP, f->weights_end);
 }
 
 /* The begin of the first iteration that is not much longer than usual. */
@@ -515,7 +517,7 @@ int ct_stages_find(struct ct_phase_work *w)
 	}
 	stages_add_code(w, &f);
 	if (!stages_only_copies(w, &f, found))
-		stages_add_weights(w, &f);
+		stages_add_weights(w, &f, found);
 	if (found) {
 		stages_add(w, other_before ? CT_STAGE_EXECUTION : CT_STAGE_WARMUP, steady);
 		stages_add(w, CT_STAGE_STEADY, stages_steady_end(w));

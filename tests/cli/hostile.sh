@@ -162,7 +162,7 @@ hostile_limits='
 nested 33
 growth 41
 ranges 38
-processes 67
+processes 69
 objects 67
 threads 52
 sequences 39

@@ -10,14 +10,14 @@
 #include "base/grow.h"
 
 #define COSTS_HELD	(1u << 20)	/* blocks of memory that are kept; with more nothing is said of them */
-#define COSTS_GAP	1000000000ull	/* ns: for more than that a sample does not stand */
+#define COSTS_GAP	1000000000u	/* ns: for more than that a sample does not stand */
 
 /* Between calls: what counts for a line once it is known what the other threads did. */
 struct costs_sample {
 	uint64_t at;			/* ns; 0: there is none */
-	uint64_t since;			/* ns since the one before it: for so long it stands */
 	uint64_t part;
 	uint32_t node;
+	uint32_t since;			/* ns since the one before it: for so long it stands */
 	struct ct_stack_cost cost;
 };
 
@@ -248,7 +248,7 @@ static int costs_sample(struct ct_analysis *a, const struct ct_span *span, uint6
 	struct ct_stack_costs *s = a->state;
 	struct costs_track *track = costs_track(s, span->track->index);
 	uint64_t state = ct_record_known(span->record, CT_KNOWN_STATE), since;
-	struct costs_sample sample = { span->begin, 0, part, span->stack, { { 0 } } };
+	struct costs_sample sample = { span->begin, part, span->stack, 0, { { 0 } } };
 	struct ct_stack_cost *cost = &sample.cost;
 	bool before = !ct_keyed_get(&s->called, span->pid);
 	uint64_t from;
