@@ -2,7 +2,7 @@
 # Programs that the tests run; the suites themselves are listed in tests/run.
 
 TESTS := $(addprefix $(B)/tests/,test_decode replay device rights text control clock threadbuf threadbuf_limits threadbuf_close namespaces readers limits hotplug nested week cuinit rm \
-	lives permissions load stress fuzz faults record-busy record-gpu record-running record-moments record-ranged record-ranks record-ranks-one record-ranks-shapes record-ranks-exports record-ranks-library record-slow-reader record-slow-loader record-other-date record-uprobes) \
+	lives permissions load stress fuzz faults record-busy record-gpu record-running record-moments record-ranged record-ranks record-ranks-one record-ranks-shapes record-ranks-exports record-ranks-library record-slow-reader record-slow-loader record-other-date record-uprobes record-in-session) \
 	$(addprefix $(B)/tests/other/,cudatrace-abi cudatrace-schema libcudatrace-abi.so) \
 	$(addprefix $(SIM_OUT)/,test_sim test_order)
 
@@ -57,6 +57,11 @@ $(B)/tests/record-moments: tests/record/moments.c $(SIM_LIB)
 $(B)/tests/record-ranged: tests/record/ranged.c userlib/include/cudatrace/cudatrace.h $(SIM_LIB)
 	@mkdir -p $(@D)
 	$(call run,LD,$@) $(CC) $(ALL_CFLAGS) -fPIE -pie -o $@ $< -L$(SIM_OUT) -l:libcuda.so.1
+
+# With the command's own objects.
+$(B)/tests/record-in-session: tests/record/in_session.c $(B)/cudatrace
+	@mkdir -p $(@D)
+	$(call run,LD,$@) $(CC) $(ALL_CFLAGS) $(CLI_CPPFLAGS) -o $@ $< $(filter-out %/cli/main.o,$(CLI_OBJS)) $(CLI_LIBS) $(LIBDL) -lpthread
 
 # For LD_PRELOAD.
 $(B)/tests/record-slow-reader: tests/record/slow_reader.c

@@ -30,6 +30,7 @@
 
 #define TRIES_NS	5000000000ull	/* for a thread that waits in a system call */
 #define BUSY_NS		1000000000ull	/* for calls that are not over */
+#define SHORT_US	50000		/* ... where nobody can see them */
 #define LEAVE_TRIES	12		/* TRIES_NS each */
 
 /* ------------------------------------------------------ what is the same --- */
@@ -62,23 +63,36 @@ static int attach_name(struct ct_attach_file *f, const char *prefix, struct ct_e
 	return n < 0 ? ct_fail(err, EIO, "%s can't be read", f->path) : 0;
 }
 
-int ct_attach_prepare(struct ct_attach_to *to, const char *library, const char *dir, const uint8_t uuid[16],
-		      struct ct_error *err)
+/* Options that a program which is started here finds in its environment. */
+static int attach_prepare(struct ct_attach_to *to, const char *library, const char *sink, struct ct_error *err)
 {
-	/* Options that a program which is started here finds in its environment. */
-	static const char *const as_here[] = { "CUDATRACE_ONLY", "CUDATRACE_PACKET", "CUDATRACE_RANGE", "CUDATRACE_TIME_QUERIES" };
-	char text[33];
+	static const char *const as_here[] = { "CUDATRACE_DEVICE", "CUDATRACE_ONLY", "CUDATRACE_PACKET", "CUDATRACE_RANGE",
+					       "CUDATRACE_TIME_QUERIES" };
 
 	snprintf(to->file[CT_ATTACH_LIBRARY].path, PATH_MAX, "%s", library);
-	for (int i = 0; i < 16; i++)
-		snprintf(text + 2 * i, 3, "%02x", uuid[i]);
-	ct_attach_option(to, "CUDATRACE_DIR", dir);
-	ct_attach_option(to, "CUDATRACE_TRACE", text);
-	ct_attach_option(to, "CUDATRACE_SINK", "files");
+	ct_attach_option(to, "CUDATRACE_SINK", sink);
 	for (unsigned int i = 0; i < sizeof(as_here) / sizeof(as_here[0]); i++)
 		if (getenv(as_here[i]))
 			ct_attach_option(to, as_here[i], getenv(as_here[i]));
 	return attach_name(&to->file[CT_ATTACH_LIBRARY], "", err);
+}
+
+int ct_attach_prepare(struct ct_attach_to *to, const char *library, const char *dir, const uint8_t uuid[16],
+		      struct ct_error *err)
+{
+	char text[33];
+
+	for (int i = 0; i < 16; i++)
+		snprintf(text + 2 * i, 3, "%02x", uuid[i]);
+	to->dir = dir;
+	ct_attach_option(to, "CUDATRACE_DIR", dir);
+	ct_attach_option(to, "CUDATRACE_TRACE", text);
+	return attach_prepare(to, library, "files", err);
+}
+
+int ct_attach_prepare_session(struct ct_attach_to *to, const char *library, struct ct_error *err)
+{
+	return attach_prepare(to, library, "device", err);
 }
 
 int ct_attach_plugin(struct ct_attach_to *to, int which, const char *path, struct ct_error *err)
@@ -292,13 +306,34 @@ static int attach_load(struct ct_inject *x, const struct ct_attach_file *file, c
 	return rc;
 }
 
-static const char *attach_refused(int code)
+/* By the errno that its open() had. */
+static int attach_no_device(pid_t pid, int code, struct ct_error *err)
 {
 	switch (code) {
-	case -EPERM: return "it has other rights than the user who started it (setuid)";
-	case -EBUSY: return "it is being recorded already";
+	case ENOENT:
+		return ct_fail(err, ENODEV, "process %d has no " CT_DEVICE_PATH " in its root: give its container the device (docker run --device " CT_DEVICE_PATH ")",
+			       pid);
+	case EACCES:
+		return ct_fail(err, code, "process %d may not open " CT_DEVICE_PATH " for writing: its user needs the right to (ls -l " CT_DEVICE_PATH ")",
+			       pid);
+	case EPERM:
+		return ct_fail(err, code, "process %d may not open " CT_DEVICE_PATH ": its container's or service's device cgroup forbids it (docker run --device " CT_DEVICE_PATH ", DeviceAllow=)",
+			       pid);
+	case EPROTO:
+		return ct_fail(err, code, "process %d: the loaded module and the library there are of different versions", pid);
 	}
-	return "the library refused";
+	return ct_fail(err, code, "process %d can't use " CT_DEVICE_PATH ": %s", pid, strerror(code));
+}
+
+/* @code: what cudatrace_attach() returned. */
+static int attach_refused(pid_t pid, int code, struct ct_error *err)
+{
+	const char *why = code == -EPERM ? "it has other rights than the user who started it (setuid)" :
+			  code == -EBUSY ? "it is being recorded already" : "the library refused";
+
+	if (code < -CT_ATTACH_NO_DEVICE)
+		return attach_no_device(pid, -code - CT_ATTACH_NO_DEVICE, err);
+	return ct_fail(err, -code, "process %d is not recorded: %s", pid, why);
 }
 
 /* Those that are not there yet. */
@@ -485,12 +520,12 @@ int ct_attach(struct ct_attached *a, const struct ct_attach_to *to, pid_t pid, s
 	*err = (struct ct_error){ 0 };
 	*a = (struct ct_attached){ .pid = pid, .standby = ct_standby_is(pid) };
 	rc = attach_check(a, err);
-	if (!rc)
-		rc = attach_check_dir(pid, to->options + strlen("CUDATRACE_DIR="), err);
+	if (!rc && to->dir)
+		rc = attach_check_dir(pid, to->dir, err);
 	if (!rc)
 		rc = a->standby ? attach_standby(a, to, err) : attach_from_outside(a, to, err);
 	if (rc < 0)
-		return *err->text ? rc : ct_fail(err, -rc, "process %d is not recorded: %s", pid, attach_refused(rc));
+		return *err->text ? rc : attach_refused(pid, rc, err);
 	a->early = rc == CT_ATTACHED_EARLY;
 	a->partly = rc == CT_ATTACHED_PARTLY;
 	if (a->partly && !to->partly) {
@@ -505,6 +540,25 @@ int ct_attach(struct ct_attached *a, const struct ct_attach_to *to, pid_t pid, s
 }
 
 /* ------------------------------------------------------ ending --------------- */
+
+int ct_attach_find(struct ct_attached *a, const struct ct_attach_to *to, pid_t pid, struct ct_error *err)
+{
+	struct ct_target t;
+	int rc;
+
+	*err = (struct ct_error){ 0 };
+	*a = (struct ct_attached){ .pid = pid, .standby = ct_standby_is(pid) };
+	rc = attach_check(a, err);
+	if (!rc && !a->standby)
+		rc = attach_read(&t, pid, to, err);
+	if (rc || a->standby)
+		return rc;
+	memcpy(a->at, t.at, sizeof(a->at));
+	if (!a->at[CT_ATTACH_LIBRARY])
+		return ct_fail(err, ENOEXEC, "process %d was attached to by a command of another version, or with another library: use that one",
+			       pid);
+	return 0;
+}
 
 static int attach_call(void *arg, struct ct_error *err)
 {
@@ -625,6 +679,8 @@ int ct_attach_end(struct ct_attached *a, const struct ct_attach_to *to, const ch
 		return rc;
 	*kept = (unsigned int)result;
 	until = ct_now_ns() + BUSY_NS;
+	if (!to->dir)
+		usleep(SHORT_US);
 	while (dir && attach_busy(dir, a->pid) && ct_now_ns() < until)
 		usleep(1000);
 	if (a->standby)

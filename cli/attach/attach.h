@@ -29,6 +29,7 @@ struct ct_attach_to {
 	const char *gpu;		/* what CUPTI is to collect, as CUDATRACE_GPU */
 	char options[8192];		/* "NAME=VALUE" with a NUL each, and an empty one */
 	size_t options_size;
+	const char *dir;		/* of the trace; NULL: into the module's session */
 	bool partly;			/* also where functions will be missed */
 	const char *stacks;		/* of whom frames are recorded, as CUDATRACE_STACKS */
 	bool sample;			/* threads are sampled */
@@ -49,9 +50,12 @@ struct ct_attached {
 	bool leaving, left;		/* nothing more is recorded of it */
 };
 
-/* For a recording into @dir with this @uuid, without the module. */
+/* For a recording into @dir with this @uuid, without the module.  @dir has to stay. */
 int ct_attach_prepare(struct ct_attach_to *to, const char *library, const char *dir, const uint8_t uuid[16],
 		      struct ct_error *err);
+
+/* For the module's session, whichever runs.  A process leaves by itself when none has run for 5 s. */
+int ct_attach_prepare_session(struct ct_attach_to *to, const char *library, struct ct_error *err);
 
 /* A plugin that is to be brought in as well; @which: CT_ATTACH_GPU, CT_ATTACH_STACKS. */
 int ct_attach_plugin(struct ct_attach_to *to, int which, const char *path, struct ct_error *err);
@@ -59,12 +63,15 @@ int ct_attach_plugin(struct ct_attach_to *to, int which, const char *path, struc
 /* Adds an option, as an environment variable of the library. */
 void ct_attach_option(struct ct_attach_to *to, const char *name, const char *value);
 
-/* Brings the library into process @pid and begins. */
+/* Brings the library into process @pid and begins.  -EBUSY: it is being recorded. */
 int ct_attach(struct ct_attached *a, const struct ct_attach_to *to, pid_t pid, struct ct_error *err);
 
+/* A process that was attached to before, perhaps by another command: for ct_attach_end(). */
+int ct_attach_find(struct ct_attached *a, const struct ct_attach_to *to, pid_t pid, struct ct_error *err);
+
 /*
- * Ends it: puts everything back, waits up to a second for calls that are not over, and lets go of
- * the trace.  *kept: pointers that another tool has changed meanwhile, which stay.
+ * Ends it: puts everything back, waits up to a second for calls that are not over (@dir: the trace where they can be
+ * seen), and lets go of the trace.  *kept: pointers that another tool has changed meanwhile, which stay.
  */
 int ct_attach_end(struct ct_attached *a, const struct ct_attach_to *to, const char *dir, unsigned int *kept,
 		  struct ct_error *err);

@@ -9,6 +9,7 @@
 #include "userlib/include/cudatrace/attach.h"
 
 #define OPEN_FILE	"/.open-"	/* of a thread, in the trace directory, while it is recorded */
+#define CLOCK_PAGE	"anon_inode:[cudatrace-clock]"	/* the module's, of who records by the device */
 
 static bool way_is(const char *path, const char *start) { return !strncmp(path, start, strlen(start)); }
 
@@ -28,6 +29,7 @@ void ct_way_of(pid_t pid, struct ct_way *w)
 		if (w->how == CT_WAY_NONE || how == CT_WAY_STANDBY)
 			w->how = how;
 		w->cuda |= way_is(file, "libcuda.so");
+		w->session |= way_is(m.path, CLOCK_PAGE);
 		if (open && !*w->dir)
 			snprintf(w->dir, sizeof(w->dir), "%.*s", (int)(open - m.path), m.path);
 	}

@@ -18,6 +18,7 @@ enum ct_way_how {
 struct ct_way {
 	enum ct_way_how how;
 	bool cuda;		/* libcuda is there */
+	bool session;		/* it has the module's device open, and is in the session, if one runs */
 	char dir[PATH_MAX];	/* the trace that it writes to; "": none, or to the device */
 };
 

@@ -106,6 +106,11 @@ int ct_device_open(struct ct_device *dev, struct ct_error *err)
 	return device_open(dev, O_RDWR, err);
 }
 
+int ct_device_open_producer(struct ct_device *dev, struct ct_error *err)
+{
+	return device_open(dev, O_WRONLY, err);
+}
+
 static void *device_map(struct ct_device *dev, uint64_t offset, size_t size, int prot)
 {
 	void *p = mmap(NULL, size, prot, MAP_SHARED, dev->fd, offset);

@@ -56,6 +56,9 @@ struct ct_device {
  */
 int ct_device_open(struct ct_device *dev, struct ct_error *err);
 
+/* For writing records only, which any user may. */
+int ct_device_open_producer(struct ct_device *dev, struct ct_error *err);
+
 /**
  * ct_device_start() - start a lossless session and map its rings
  * @subbuf_size, @subbuf_count: as in struct ct_session, 0: chosen (ring.h)

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 void ct_session_totals(const struct ct_device *dev, struct ct_session_totals *t)
 {
@@ -26,6 +28,31 @@ void ct_session_totals(const struct ct_device *dev, struct ct_session_totals *t)
 	}
 }
 
+static int session_none(const char *what, struct ct_error *err)
+{
+	return ct_fail(err, ENODATA, "%s: no session runs (cudatrace session start)", what);
+}
+
+int ct_session_runs(const char *what, struct ct_error *err)
+{
+	struct ct_clock_map map = { .size = sizeof(map) };
+	struct ct_device dev;
+	int rc = ct_device_open_producer(&dev, err);
+
+	if (rc)
+		return rc;
+	if (ioctl(dev.fd, CT_IOC_CLOCK, &map)) {
+		rc = ct_fail(err, errno, "%s: the module's clock can't be mapped: %s", what, strerror(errno));
+	} else {
+		const struct ct_clock_page *page = (const struct ct_clock_page *)map.address;
+
+		rc = *(const volatile __u32 *)&page->running ? 0 : session_none(what, err);
+		munmap((void *)map.address, sysconf(_SC_PAGESIZE));
+	}
+	ct_device_close(&dev);
+	return rc;
+}
+
 int ct_session_control(unsigned long cmd, void *arg, const char *what, struct ct_error *err)
 {
 	struct ct_device dev;
@@ -35,8 +62,7 @@ int ct_session_control(unsigned long cmd, void *arg, const char *what, struct ct
 		return rc;
 	if (ioctl(dev.fd, cmd, arg))
 		rc = errno == ENODATA ?
-			     ct_fail(err, ENODATA, "%s: no session runs (cudatrace session start)",
-				     what) :
+			     session_none(what, err) :
 		     errno == EPERM ?
 			     ct_fail(err, EPERM,
 				     "%s: this needs CAP_PERFMON or CAP_SYS_ADMIN, or to be the session's owner",

@@ -17,6 +17,14 @@ struct ct_session_totals {
 void ct_session_totals(const struct ct_device *dev, struct ct_session_totals *t);
 
 /**
+ * ct_session_runs() - does a session run, be it paused?  For any user who may write records
+ * @what: the verb, for the message
+ *
+ * Return: 0; -ENODATA: none runs; or another negative errno; with a line in @err that names the cure.
+ */
+int ct_session_runs(const char *what, struct ct_error *err);
+
+/**
  * ct_session_control() - one ioctl on the session
  * @cmd, @arg: CT_IOC_STOP, _PAUSE, _RESUME, _FLUSH, _FILTER, _LIMITS and their getters
  * @what: the verb, for the message

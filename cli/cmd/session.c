@@ -6,6 +6,7 @@
 #include <argp.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,16 +14,22 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "attach/in_session.h"
 #include "base/error.h"
 #include "base/options.h"
 #include "capture/device.h"
+#include "capture/launch.h"
 #include "capture/ring.h"
 #include "capture/session.h"
 #include "cmd/cmd.h"
 #include "trace/class.h"
 
+#define CT_SESSION_PIDS	1024	/* on one command line */
+
 struct env {
 	const char *verb;
+	struct ct_in_session in;	/* attach, detach */
+	pid_t pids[CT_SESSION_PIDS];
 	struct ct_session session;
 	uint32_t ring_size;
 	struct ct_filter filter;
@@ -32,7 +39,8 @@ struct env {
 };
 
 enum { KEY_RING_SIZE = 0x100, KEY_SUBBUF_SIZE, KEY_SUBBUFS, KEY_GROUPS, KEY_PID, KEY_CHILDREN, KEY_UID,
-       KEY_COMM, KEY_CGROUP, KEY_TYPE, KEY_NONE, KEY_RATE, KEY_BANDWIDTH, KEY_SHARE, KEY_BY };
+       KEY_COMM, KEY_CGROUP, KEY_TYPE, KEY_NONE, KEY_RATE, KEY_BANDWIDTH, KEY_SHARE, KEY_BY,
+       KEY_ALL, KEY_WATCH, KEY_FORCE };
 
 static const struct argp_option options[] = {
 	{ NULL, 0, NULL, 0, "For start:", 1 },
@@ -41,7 +49,7 @@ static const struct argp_option options[] = {
 	{ "subbuf-size", KEY_SUBBUF_SIZE, "BYTES", 0, "Size of a packet, a power of two (65536)", 1 },
 	{ "subbufs", KEY_SUBBUFS, "N", 0, "Packets in each CPU's ring, a power of two, instead of --ring-size", 1 },
 	{ NULL, 0, NULL, 0, "For filter (each may be repeated; a record passes if it passes every kind):", 2 },
-	{ "pid", KEY_PID, "PID", 0, "This process", 2 },
+	{ "pid", KEY_PID, "PID[,PID]", 0, "This process; also for attach and detach", 2 },
 	{ "children", KEY_CHILDREN, NULL, 0, "And the processes that it forks from now on", 2 },
 	{ "uid", KEY_UID, "USER", 0, "Tasks of this user, by name or number", 2 },
 	{ "comm", KEY_COMM, "NAME", 0, "Tasks whose command name begins with NAME", 2 },
@@ -53,6 +61,10 @@ static const struct argp_option options[] = {
 	{ "bandwidth", KEY_BANDWIDTH, "BYTES", 0, "Bytes a second", 3 },
 	{ "share", KEY_SHARE, "PERCENT", 0, "Of each CPU's ring, in a lossless session, before it is read (75; 100: all)", 3 },
 	{ "by", KEY_BY, "WHAT", 0, "What a producer is: user (the default; a container is one user), process or cgroup", 3 },
+	{ NULL, 0, NULL, 0, "For attach and detach:", 4 },
+	{ "all", KEY_ALL, NULL, 0, "Every process that has libcuda mapped; for detach: that was attached to", 4 },
+	{ "watch", KEY_WATCH, NULL, 0, "With attach --all: stay, and attach to programs that start, until the session ends or Ctrl-C", 4 },
+	{ "force", KEY_FORCE, NULL, 0, "Attach also to a process of which calls will be missed", 4 },
 	{ 0 }
 };
 
@@ -65,17 +77,22 @@ static const char doc[] =
 	"  pause, resume\n"
 	"  flush    make all records until now readable\n"
 	"  filter   choose what is recorded; without options: show the filter\n"
-	"  limit    limit what a producer may record; without options: show that\n\n"
-	"It has what the driver does for every process, and the calls of programs that\n"
-	"were started with LD_PRELOAD=libcudatrace.so. The calls of a program that is\n"
-	"attached to go to the trace of cudatrace record --pid.\v"
+	"  limit    limit what a producer may record; without options: show that\n"
+	"  attach   bring calls of programs that already run into the session\n"
+	"  detach   leave them as they were\n\n"
+	"The session has what the driver does for every process, and the calls of\n"
+	"programs that were started with LD_PRELOAD=libcudatrace.so, or attached to:\n"
+	"these are in each session, until none has run for 5 seconds. (Calls of a\n"
+	"program that record --pid attached to go to the trace of that command.)\v"
 	"EXAMPLES:\n"
 	"  cudatrace session start && cudatrace session status\n"
 	"  cudatrace snapshot -o last --last 10\n"
 	"  cudatrace session filter --pid 4711 --children\n"
 	"  cudatrace session filter --none\n"
 	"  cudatrace session start --groups ioctl,memory --ring-size 16M\n"
-	"  cudatrace session limit --rate 100000 --by process\n";
+	"  cudatrace session limit --rate 100000 --by process\n"
+	"  cudatrace session attach --pid 4711\n"
+	"  cudatrace session attach --all && cudatrace session detach --all\n";
 
 static uint32_t session_number(struct argp_state *state, const char *what, const char *arg)
 {
@@ -100,6 +117,32 @@ static uint32_t session_next(struct argp_state *state, uint32_t *count)
 	if (*count == CT_FILTER_MAX)
 		argp_error(state, "a filter has at most %d of each kind", CT_FILTER_MAX);
 	return (*count)++;
+}
+
+static void session_pids(struct argp_state *state, struct env *env, char *arg)
+{
+	for (char *p = strtok(arg, ","); p; p = strtok(NULL, ",")) {
+		uint32_t pid = session_number(state, "--pid", p);
+
+		if (!pid || pid > INT32_MAX)
+			argp_error(state, "--pid: '%s' is no process number", p);
+		if (env->in.count == CT_SESSION_PIDS)
+			argp_error(state, "--pid: at most %d processes", CT_SESSION_PIDS);
+		env->pids[env->in.count++] = (pid_t)pid;
+	}
+}
+
+/* The verb is known. */
+static void session_check_pids(struct argp_state *state, struct env *env)
+{
+	bool in = !strcmp(env->verb, "attach") || !strcmp(env->verb, "detach");
+
+	if (in && !env->in.count == !env->in.all)
+		argp_error(state, "%s: give --pid or --all", env->verb);
+	if (env->in.watch && (!env->in.all || strcmp(env->verb, "attach")))
+		argp_error(state, "--watch goes with attach --all");
+	for (unsigned int i = 0; i < env->in.count && !in; i++)
+		env->filter.pid[session_next(state, &env->filter.pids)] = (uint32_t)env->pids[i];
 }
 
 /* By the flags of struct ct_limits. */
@@ -128,8 +171,17 @@ static error_t session_parse(int key, char *arg, struct argp_state *state)
 		env->session.subbuf_count = ct_option_power(state, "--subbufs", arg);
 		return 0;
 	case KEY_PID:
-		f->pid[session_next(state, &f->pids)] = session_number(state, "--pid", arg);
+		session_pids(state, env, arg);
 		break;
+	case KEY_ALL:
+		env->in.all = true;
+		return 0;
+	case KEY_WATCH:
+		env->in.watch = true;
+		return 0;
+	case KEY_FORCE:
+		env->in.partly = true;
+		return 0;
 	case KEY_CHILDREN:
 		f->flags |= CT_FILTER_CHILDREN;
 		break;
@@ -184,9 +236,10 @@ static error_t session_parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		ct_option_ring(state, env->ring_size, &env->session.subbuf_size,
 			       &env->session.subbuf_count);
+		session_check_pids(state, env);
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "no verb: start, stop, status, pause, resume, flush, filter or limit");
+		argp_error(state, "no verb: start, stop, status, pause, resume, flush, filter, limit, attach or detach");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -325,6 +378,17 @@ static int session_show_limits(void)
 	return 0;
 }
 
+static int session_in(struct env *env, __typeof__(ct_in_session_attach) *what)
+{
+	struct ct_error err = { 0 };
+	char library[PATH_MAX];
+
+	env->in.pids = env->pids;
+	if (ct_launch_library(library, sizeof(library), &err))
+		return ct_complain("%s", err.text);
+	return what(&env->in, library, &err) ? session_complain(&err) : 0;
+}
+
 int cmd_session(int argc, char **argv)
 {
 	static const struct argp argp = { options, session_parse, "VERB", doc, NULL, NULL, NULL };
@@ -352,6 +416,10 @@ int cmd_session(int argc, char **argv)
 	if (!strcmp(env.verb, "limit"))
 		return env.limiting ? session_change(CT_IOC_LIMITS, &env.limits, "limit") :
 				      session_show_limits();
-	return ct_complain_usage("session: no verb '%s' (start, stop, status, pause, resume, flush, filter, limit)",
+	if (!strcmp(env.verb, "attach"))
+		return session_in(&env, ct_in_session_attach);
+	if (!strcmp(env.verb, "detach"))
+		return session_in(&env, ct_in_session_detach);
+	return ct_complain_usage("session: no verb '%s' (start, stop, status, pause, resume, flush, filter, limit, attach, detach)",
 			   env.verb);
 }

@@ -122,6 +122,7 @@ static void session_set_running(struct ct_session_state *s)
 	spin_lock(&running_lock);
 	running = s;
 	spin_unlock(&running_lock);
+	WRITE_ONCE(ct_clock_page->running, !!s);
 }
 
 void ct_session_begin(struct ct_session_state *s)

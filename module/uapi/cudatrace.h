@@ -550,7 +550,8 @@ struct ct_recorder_page {
 
 /*
  * A process that was attached to leaves the recording when "alive" is older than this: its
- * recorder was killed.
+ * recorder was killed.  One that records through the module leaves when no session has run for
+ * so long ("running" in the clock page).
  */
 #define CT_RECORDER_GONE_NS	5000000000ull
 
@@ -630,7 +631,7 @@ struct ct_clock_page {
 	__u32 newest;		/* number of the newest segment, 0: there is none */
 	__u32 session;		/* thread buffers with this number are read, 0: none are */
 	__u32 recording;	/* 0: CT_IOC_MARK and CT_IOC_BEGIN would write nothing */
-	__u32 reserved32;
+	__u32 running;		/* 0: no session runs, not even a paused one */
 	__u64 reserved[5];
 	struct ct_clock_segment segment[CT_CLOCK_SEGMENTS];
 };

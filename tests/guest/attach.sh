@@ -6,24 +6,6 @@
 # An emulated thread may need long, where the machine has other work.
 export CUDATRACE_ATTACH_DEADLINE=300
 
-# start_as WHO...: a program that allocates and frees, as $pid; WHO is what starts it
-start_as()
-{
-	rm -f attach.out
-	LD_LIBRARY_PATH=$sim "$@" /mnt/build/tests/record-running 3 600 20 >attach.out 2>attach.err &
-	pid=$!
-	wait_until grep -q ready attach.out
-}
-
-# ends_well TEXT: its results were right, and libcuda's table is as it was
-ends_well()
-{
-	kill -TERM $pid
-	wait $pid
-	[ $? = 0 ] && grep -q '^wrong 0$' attach.out && ! grep -q CHANGED attach.out
-	ok $? "$1: the program's results are right, and libcuda's table is as it was" || cat attach.out attach.err
-}
-
 # take TRACE [WHO...]: records $pid for a second
 take()
 {

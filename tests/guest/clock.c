@@ -26,13 +26,13 @@ int main(void)
 	struct session s;
 
 	ok(!map_clock(fd), "a producer maps the clock page");
-	ok(page->magic == CT_MAGIC && !page->newest && !page->recording,
+	ok(page->magic == CT_MAGIC && !page->newest && !page->recording && !page->running,
 	   "without a session it says that nothing is recorded, and has no segment");
 	ok(mprotect((void *)page, PAGE, PROT_READ | PROT_WRITE) && errno == EACCES,
 	   "it can't be made writable");
 	ok(call(reader, CT_IOC_CLOCK, &map) == EBADF, "it is not for readers");
 	session_start(&s, 65536, 4, CT_SESSION_OVERWRITE);
-	ok(page->recording, "it says that a session records");
+	ok(page->recording && page->running, "it says that a session runs, and records");
 	await_segment();
 	ok(page->newest, "a segment is published");
 	/* A machine that stands still for most of a second has no segment for a while. */
@@ -78,7 +78,7 @@ int main(void)
 	   "segments are near CLOCK_MONOTONIC: of %lu times %lu within 50 us, %lu not within a millisecond",
 	   looked, near, far);
 	session_end(&s);
-	ok(!page->newest && !page->recording, "both end with the session");
+	ok(!page->newest && !page->recording && !page->running, "all end with the session");
 	close(fd);
 	close(reader);
 	return tap_done();

@@ -62,3 +62,21 @@ unfollow()
 # Until a session runs: record has started one when its probes are armed.
 wait_for_session() { wait_until session_runs; }
 session_runs() { cudatrace session status >/dev/null 2>&1; }
+
+# start_as WHO...: a program that allocates and frees, as $pid; WHO is what starts it
+start_as()
+{
+	rm -f attach.out
+	LD_LIBRARY_PATH=$sim "$@" /mnt/build/tests/record-running 3 600 20 >attach.out 2>attach.err &
+	pid=$!
+	wait_until grep -q ready attach.out
+}
+
+# ends_well TEXT: its results were right, and libcuda's table is as it was
+ends_well()
+{
+	kill -TERM $pid
+	wait $pid
+	[ $? = 0 ] && grep -q '^wrong 0$' attach.out && ! grep -q CHANGED attach.out
+	ok $? "$1: the program's results are right, and libcuda's table is as it was" || cat attach.out attach.err
+}

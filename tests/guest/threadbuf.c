@@ -553,7 +553,7 @@ static void test_switches(void)
 	ok(page->session && page->session != number, "without it they are back, as new ones");
 	number = page->session;
 	call(s.fd, CT_IOC_PAUSE, NULL);
-	ok(!page->session && !page->recording, "pause");
+	ok(!page->session && !page->recording && page->running, "pause");
 	call(s.fd, CT_IOC_RESUME, NULL);
 	ok(page->session && page->session != number && page->recording, "resume");
 }

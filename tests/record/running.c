@@ -10,6 +10,9 @@
  * Prints "ready PID"; at the end, or at SIGTERM, the numbers of allocations, "word CHANGED" if
  * libcuda's word of cuMemAlloc_v2 is not what it was ("word LIBRARY": it leads into cudatrace's
  * library after the first calls), and "wrong N": results that were not success.
+ *
+ * At SIGUSR1 it forks a child that calls until SIGTERM, with pauses, prints "child PID", and the child
+ * whether libcuda's word is as before.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -26,7 +29,7 @@
 #define MOST	256
 #define WRAP	5000000
 
-static volatile sig_atomic_t stop;
+static volatile sig_atomic_t stop, forks;
 static unsigned long made[MOST], wrong[MOST];
 static CUcontext context;
 static unsigned long rounds;	/* 0: no pause */
@@ -36,6 +39,12 @@ static void on_term(int signal)
 {
 	(void)signal;
 	stop = 1;
+}
+
+static void on_fork(int signal)
+{
+	(void)signal;
+	forks = 1;
 }
 
 static void *work(void *arg)
@@ -73,6 +82,18 @@ static void *word_of(const void *function)
 	return NULL;
 }
 
+static void child(void *const *word, const void *before)
+{
+	/* Of libcuda it can have errors only. */
+	while (!stop) {
+		cuMemFree_v2(0);
+		usleep(500);
+	}
+	printf("child's word %s\n", word && *word != before ? "CHANGED" : "as before");
+	fflush(stdout);
+	_exit(0);
+}
+
 int main(int argc, char **argv)
 {
 	unsigned int threads = argc > 1 ? (unsigned int)atoi(argv[1]) : 2;
@@ -91,6 +112,7 @@ int main(int argc, char **argv)
 
 	rounds = strtoul(pause_after, NULL, 10);
 	signal(SIGTERM, on_term);
+	signal(SIGUSR1, on_fork);
 	/* First, as the runtime library does. */
 	if (cuGetProcAddress("cuInit", &init, 11030, 0))
 		return 2;
@@ -108,8 +130,18 @@ int main(int argc, char **argv)
 			return 2;
 	printf("ready %d\n", getpid());
 	fflush(stdout);
-	while (!stop && time(NULL) < end)
+	while (!stop && time(NULL) < end) {
 		usleep(20000);
+		if (forks) {
+			pid_t pid = fork();
+
+			forks = 0;
+			if (!pid)
+				child(word, before);
+			printf("child %d\n", pid);
+			fflush(stdout);
+		}
+	}
 	stop = 1;
 	for (unsigned int i = 0; i < threads; i++)
 		pthread_join(thread[i], NULL);

@@ -8,6 +8,7 @@
  *	FAKE_FULL=1	refuses every class
  *	FAKE_IDLE=1	no session runs: gives no op
  *	FAKE_CLOSING=1	gives thread buffers, and at once nobody reads them any more
+ *	FAKE_SESSION=FILE	4096 bytes: the clock page, which a test writes; its word "session" gives thread buffers
  *
  * Must be as strict as the module: what it accepts wrongly, the module will not.
  */
@@ -166,16 +167,36 @@ static struct ct_clock_page clock_page = {
 	.magic = CT_MAGIC, .abi = CT_ABI_VERSION, .recording = 1,
 };
 
+/* A page of the test's. */
+static struct ct_clock_page *session_page(void)
+{
+	int fd = ct_open(getenv("FAKE_SESSION"), O_RDONLY, 0);
+	long at = ct_sys6(SYS_mmap, 0, 4096, PROT_READ, MAP_SHARED, fd, 0);
+
+	ct_close(fd);
+	return (struct ct_clock_page *)at;
+}
+
 static long thread_buffer(struct ct_threadbuf_new *b)
 {
 	struct ct_threadbuf_head *h;
+	u32 session = clock_page.session;
+
+	if (getenv("FAKE_SESSION")) {
+		int fd = ct_open(getenv("FAKE_SESSION"), O_RDONLY, 0);
+
+		ct_sys4(SYS_pread64, fd, &session, sizeof(session), offsetof(struct ct_clock_page, session));
+		ct_close(fd);
+		if (!session)
+			return -61;	/* ENODATA */
+	}
 
 	b->length = CT_THREADBUF_DATA + (u64)b->subbufs * b->subbuf_size;
 	h = ct_map_private(b->length);
 	if (!h)
 		return -12;
 	h->stream = 1;
-	h->session = clock_page.session;
+	h->session = session;
 	h->subbufs = b->subbufs;
 	h->subbuf_size = b->subbuf_size;
 	b->address = (u64)h;
@@ -204,7 +225,11 @@ static long fake_ioctl(int fd, unsigned long cmd, void *arg)
 		((struct ct_clock_map *)arg)->address = (u64)&clock_page;
 		return 0;
 	}
-	if (cmd == CT_IOC_THREADBUF && getenv("FAKE_CLOSING"))
+	if (cmd == CT_IOC_CLOCK && getenv("FAKE_SESSION")) {
+		((struct ct_clock_map *)arg)->address = (u64)session_page();
+		return 0;
+	}
+	if (cmd == CT_IOC_THREADBUF && (getenv("FAKE_CLOSING") || getenv("FAKE_SESSION")))
 		return thread_buffer(arg);
 	if (cmd == CT_IOC_DEFINE)
 		return define(arg);

@@ -109,9 +109,10 @@ u32 ct_backend_string(const char *s, size_t n)
 
 void ct_backend_forget(void)
 {
+	ct_store(&ct_backend, &none);
 	ct_lost_forget();
 	ct_files_forget();
-	ct_store(&ct_backend, &none);
+	ct_device_forget();
 }
 
 void ct_backend_choose(void)

@@ -14,6 +14,7 @@
 #include "base/process.h"
 #include "tracedir/lost.h"
 
+#define PAGE		4096
 #define FD_HIGH		1000
 #define FD_LESS_HIGH	200
 
@@ -25,8 +26,10 @@
 #define E_MFILE		24
 #define E_NOTTY		25
 #define E_NOSPC		28
+#define E_PROTO		71
 
 static int fd = -1;
+static bool opened;	/* else the recording was left, and fd stays closed */
 
 static long real_ioctl(int file, unsigned long cmd, void *arg)
 {
@@ -51,34 +54,52 @@ static int move_up(int low)
 	return low;
 }
 
-/* A descriptor of a device that speaks our version, or negative. */
-static int open_device(void)
+/* A descriptor of a device that speaks our version, or a negative errno; -EPROTO: it speaks v. */
+static int open_version(struct ct_version *v)
 {
-	struct ct_version v;
 	int file = ct_open(ct_options.device, O_WRONLY, 0);
 	long err;
 
 	if (file < 0)
 		return file;
-	memset(&v, 0, sizeof(v));
-	v.size = sizeof(v);
-	err = ct_device_ioctl(file, CT_IOC_VERSION, &v);
+	memset(v, 0, sizeof(*v));
+	v->size = sizeof(*v);
+	err = ct_device_ioctl(file, CT_IOC_VERSION, v);
+	if (err >= 0 && (v->abi != CT_ABI_VERSION || v->schema != CT_SCHEMA_VERSION))
+		err = -E_PROTO;
 	if (err < 0) {
 		ct_close(file);
 		return (int)err;
 	}
-	if (v.abi != CT_ABI_VERSION || v.schema != CT_SCHEMA_VERSION) {
+	return file;
+}
+
+static int open_device(void)
+{
+	struct ct_version v;
+	int file = open_version(&v);
+
+	if (file == -E_PROTO) {
 		bool older = v.abi != CT_ABI_VERSION ? v.abi < CT_ABI_VERSION :
 						       v.schema < CT_SCHEMA_VERSION;
 
-		ct_close(file);
 		ct_say_once(CT_ONCE_DEVICE, older ?
 			    "the loaded module is older than this library, update the module; going on without " :
 			    "the loaded module is newer than this library, update the library; going on without ",
 			    ct_options.device);
-		return -1;
 	}
-	return move_up(file);
+	return file < 0 ? file : move_up(file);
+}
+
+long ct_device_refused(void)
+{
+	struct ct_version v;
+	int file = open_version(&v);
+
+	if (file < 0)
+		return file;
+	ct_close(file);
+	return 0;
 }
 
 /* A thread's memory; a third of a second of the busiest program fits the last. */
@@ -90,6 +111,13 @@ static const struct ct_producer_size sizes[] = {
 static const struct ct_clock_page no_page = { .recording = 1 };
 
 static const struct ct_clock_page *page = &no_page;
+
+static struct ct_clock_page *mapped;	/* the module's; NULL: it gave none */
+/* Of the recording that was left last: zeros, for who still reads it, until the next one takes its place. */
+static struct ct_clock_page *left;
+static u64 unread_since;		/* when it was first seen that no session runs; 0: one does */
+
+void (*ct_device_unread)(void);
 
 /* There is no descriptor or memory at the moment, or we were interrupted. */
 static bool passes(long error)
@@ -107,26 +135,67 @@ bool ct_device_open(bool *passing)
 	*passing = passes(fd);
 	if (fd < 0)
 		return false;
-	if (page == &no_page && ct_device_ioctl(fd, CT_IOC_CLOCK, &map) >= 0) {
-		const struct ct_clock_page *p = (const struct ct_clock_page *)map.address;
+	opened = true;
+	if (!mapped && ct_device_ioctl(fd, CT_IOC_CLOCK, &map) >= 0) {
+		struct ct_clock_page *p = (struct ct_clock_page *)map.address;
 
+		p = left ? ct_map_move(p, left, PAGE) : p;
 		ct_clock_use(p);
-		if (ct_options.threadbufs)
-			ct_store(&page, p);
+		ct_store(&mapped, p);
 	}
+	ct_store(&unread_since, 0ull);
+	ct_store(&page, mapped && ct_options.threadbufs ? mapped : &no_page);
 	/* The recorder made the directory, if there is one: for lines of info only. */
 	if (*ct_options.dir)
 		ct_registry_open(ct_options.dir, false, &error);
+	else
+		ct_registry_none();
 	return true;
+}
+
+/*
+ * Threads may be about to ask the device: without the descriptor they get an error, and by the page that
+ * they read nobody records.
+ */
+void ct_device_forget(void)
+{
+	static const struct ct_clock_page nobody;
+
+	if (!opened)
+		return;
+	opened = false;
+	ct_store(&page, mapped ? mapped : &nobody);
+	ct_clock_use(NULL);
+	if (mapped) {
+		ct_map_over(mapped, PAGE, MAP_FIXED);
+		left = mapped;
+		ct_store(&mapped, NULL);
+	}
+	ct_close(fd);
+	ct_store(&fd, -1);
+}
+
+static bool device_deserted(u64 now)
+{
+	const struct ct_clock_page *p = ct_load(&mapped);
+	u64 since = ct_load(&unread_since);
+
+	if (!p || *(const volatile u32 *)&p->running || *(const volatile u32 *)&p->recording) {
+		ct_store(&unread_since, 0ull);
+		return false;
+	}
+	if (!since)
+		ct_store(&unread_since, now);
+	return since && now > since && now - since > CT_RECORDER_GONE_NS;
 }
 
 /* Somebody closed our descriptor, or put a file of their own in its place. */
 static cold bool reopen(int broken)
 {
 	u64 mask = ct_lock();
-	bool ok = true;
+	bool ok = opened, was_left = !opened;
 
-	if (fd == broken) {
+	if (ok && fd == broken) {
 		int file = open_device();
 
 		if (file >= 0)
@@ -134,7 +203,7 @@ static cold bool reopen(int broken)
 		ok = file >= 0;
 	}
 	ct_unlock(mask);
-	if (!ok)
+	if (!ok && !was_left)
 		ct_say_once(CT_ONCE_BACKEND, "lost the device, records are lost: ",
 			    ct_options.device);
 	return ok;
@@ -208,6 +277,9 @@ static bool device_renew(struct ct_producer *s)
 /* Nobody else can know of it: it stands in no packet. */
 static cold void refused(void)
 {
+	/* The recording was left meanwhile, and lost by that. */
+	if (!ct_load(&opened))
+		return;
 	ct_lost_add();
 	ct_say_once(CT_ONCE_LOST, "the module did not take a record; how many are lost "
 		    "stands in the trace: ", ct_options.device);
@@ -329,8 +401,13 @@ static void device_mark(const struct ct_record *e)
 	struct message m;
 	u32 size;
 
-	if (!*(const volatile u32 *)&page->recording)
+	if (!*(const volatile u32 *)&page->recording) {
+		void (*unread)(void) = ct_load(&ct_device_unread);
+
+		if (unread)
+			unread();
 		return;
+	}
 	size = compose(&m, e);
 	if (unlikely(device_ask(CT_IOC_MARK(size), &m) < 0))
 		refused();
@@ -352,4 +429,5 @@ const struct ct_backend ct_backend_device = {
 	.renew = device_renew,
 	.begin = device_begin,
 	.mark = device_mark,
+	.deserted = device_deserted,
 };

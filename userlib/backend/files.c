@@ -372,7 +372,7 @@ void ct_files_forget(void)
 	ct_store(&recorder, NULL);
 }
 
-bool ct_files_deserted(u64 now)
+static bool files_deserted(u64 now)
 {
 	u64 alive;
 
@@ -400,4 +400,5 @@ const struct ct_backend ct_backend_files = {
 	.define = ct_registry_class,
 	.string = ct_registry_string,
 	.info = ct_registry_info,
+	.deserted = files_deserted,
 };

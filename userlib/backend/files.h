@@ -22,10 +22,4 @@ bool ct_files_room(u64 bytes);
 /* Is a stream of so many bytes to be followed by another one?  Only where the recorder drops the oldest. */
 bool ct_files_is_long(u64 size);
 
-/*
- * Has the recorder of a process that was attached to gone without saying so?  now:
- * CLOCK_MONOTONIC in ns.  False where nobody can tell.  Only with this backend.
- */
-bool ct_files_deserted(u64 now);
-
 #endif

@@ -47,6 +47,12 @@ struct ct_backend {
 	bool (*renew)(struct ct_producer *s);
 	bool (*begin)(struct ct_record *e);
 	void (*mark)(const struct ct_record *e);
+
+	/*
+	 * Has nobody recorded for CT_RECORDER_GONE_NS?  now: CLOCK_MONOTONIC in ns.  NULL: that
+	 * can't be told.
+	 */
+	bool (*deserted)(u64 now);
 };
 
 #endif

@@ -264,9 +264,9 @@ void ct_producer_forget(struct ct_producer *s)
 	s->session = 0;
 }
 
-void ct_producer_leave(struct ct_producer *s)
+void ct_producer_leave(struct ct_producer *s, bool own)
 {
-	if (s->m.map && s->backend->inherited)
+	if (s->m.map && (own || s->backend->inherited))
 		ct_map_over(s->m.map, s->m.length, MAP_FIXED);
 }
 

@@ -113,9 +113,10 @@ void ct_producers_forget(void);
 
 /*
  * The recording ends while the process goes on; from any thread, with the process's lock held:
- * the files are let go of, and memory stays for who may still write.
+ * what is mapped is let go of, and memory stays for who may still write.  @own: the thread is one of this
+ * process, and not of one that forked it.
  */
-void ct_producer_leave(struct ct_producer *s);
+void ct_producer_leave(struct ct_producer *s, bool own);
 
 /*
  * The thread records again, after that: the memory of the time before it is unmapped.  An

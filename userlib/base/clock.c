@@ -369,5 +369,5 @@ void ct_clock_renew(void)
 
 void ct_clock_use(const struct ct_clock_page *p)
 {
-	ct_store(&page, p);
+	ct_store(&page, p ? p : own.usable ? &own.page : NULL);
 }

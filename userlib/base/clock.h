@@ -58,7 +58,7 @@ void ct_clock_start(void);
 /* With the process's lock held, at the first call of a process and of its children. */
 void ct_clock_renew(void);
 
-/* From now on the module's page, which is mapped here. */
+/* From now on the module's page, which is mapped here; NULL: it is not any more. */
 void ct_clock_use(const struct ct_clock_page *page);
 
 #endif

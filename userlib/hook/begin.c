@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Beginning to record; and what cudatrace record --pid calls in a process that already
+ * Beginning to record; and what cudatrace record --pid and session attach call in a process that already
  * runs: cudatrace_attach() and cudatrace_detach().  See begin.h, and include/cudatrace/attach.h.
  *
  * A process that was attached to and left again has nothing of ours in its way: libcuda's
@@ -14,7 +14,7 @@
 #include <sys/ioctl.h>
 
 #include "backend/backend.h"
-#include "backend/files.h"
+#include "backend/device.h"
 #include "base/clock.h"
 #include "base/elf.h"
 #include "base/options.h"
@@ -125,29 +125,56 @@ static void read_options(const char *texts)
 }
 
 static bool attached;
+static u32 recordings;		/* so many times */
 
-/* A packet begins: a good moment to see that nobody records any more. */
-static void look_after_recorder(void)
+static void leave_if_deserted(void)
 {
-	packet_begun();
-	if (!ct_load(&attached) || ct_backend != &ct_backend_files ||
-	    !ct_files_deserted(ct_clock_real()))
+	const struct ct_backend *b = ct_load(&ct_backend);
+
+	if (!ct_load(&attached) || !b->deserted || !b->deserted(ct_clock_real()))
 		return;
 	cudatrace_detach(CT_DETACH_PUT_BACK);
 	cudatrace_detach(CT_DETACH_LEAVE);
 }
 
+/* A packet begins: a good moment to see that nobody records any more. */
+static void look_after_recorder(void)
+{
+	packet_begun();
+	leave_if_deserted();
+}
+
+u32 ct_begin_number(void)
+{
+	return ct_load(&recordings);
+}
+
+bool ct_begin_watched(u32 number)
+{
+	if (ct_load(&ct_backend) != &ct_backend_device || ct_load(&recordings) != number)
+		return false;
+	leave_if_deserted();
+	return ct_load(&attached);
+}
+
 EXPORT int cudatrace_attach(const char *options, uint32_t (*stack)(void))
 {
+	long refused = 0;
 	u64 mask;
 
 	if (getauxval(AT_SECURE))
 		return -1;	/* EPERM */
 	if (ct_ready && !ct_load(&ct_stopped))
 		return -16;	/* EBUSY: it is being recorded */
+	/* Another thread may be leaving a recording at this moment, and have put all back. */
+	cudatrace_detach(CT_DETACH_LEAVE);
 	read_options(options);
 	if (ct_options.backend == CT_BACKEND_NONE)
 		return -22;	/* EINVAL */
+	if (ct_options.backend == CT_BACKEND_DEVICE)
+		refused = ct_device_refused();
+	if (refused)
+		return (int)(refused - CT_ATTACH_NO_DEVICE);
 	ct_stack_use(stack);
 	ct_range_start();
 	ct_say_start();
@@ -163,7 +190,12 @@ EXPORT int cudatrace_attach(const char *options, uint32_t (*stack)(void))
 	ct_kernel_asked = ct_kernel_ask;
 	ct_begin();
 	ct_packet_begun = look_after_recorder;
+	ct_store(&ct_device_unread, leave_if_deserted);
+	ct_store(&recordings, recordings + 1);
 	ct_store(&attached, true);
+	/* Open from here on, as others see by it where the process records. */
+	if (ct_options.backend == CT_BACKEND_DEVICE)
+		ct_process_attach();
 	/* By pointers alone the functions that the program has looked up are not seen. */
 	if (ct_objects_without_table())
 		return CT_ATTACHED_PARTLY;
@@ -198,9 +230,8 @@ EXPORT int cudatrace_detach(int step)
 		return (int)ct_objects_put_back();
 	case CT_DETACH_LEAVE:
 		mask = ct_lock();
-		/* Another thread may have done it. */
-		if (ct_load(&attached)) {
-			ct_store(&ct_stopped, 1);
+		/* Another thread may have done it, or begun another recording. */
+		if (ct_load(&attached) && ct_load(&ct_stopped)) {
 			ct_threads_leave();
 			ct_store(&attached, false);
 		}

@@ -29,7 +29,16 @@ struct ct_begin_plugins {
 /* cudatrace_attach(), and the begin of plugins where it recorded something; *gpu: CUPTI begins. */
 int ct_begin_attached(const char *options, const struct ct_begin_plugins *p, u32 *gpu);
 
-/* Was the library brought in from outside, by cudatrace record --pid?  Then it waits to be told. */
+/* Which recording this is: one more with each cudatrace_attach(). */
+u32 ct_begin_number(void);
+
+/*
+ * For a thread of the library's own, once a second: leaves a session of the module that is over, since no recorder
+ * tells the process to.  False: there is nothing to look after; it left, or recording @number is over, or it has a recorder.
+ */
+bool ct_begin_watched(u32 number);
+
+/* Was the library brought in from outside, by cudatrace record --pid or session attach?  Then it waits to be told. */
 bool ct_begun_from_outside(void);
 
 #endif

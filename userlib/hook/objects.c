@@ -164,16 +164,22 @@ static int put_back_in(struct dl_phdr_info *info, size_t size, void *data)
 	return 0;
 }
 
-static int put_back(struct dl_phdr_info *info, size_t size, void *data)
+/* All is to be looked at again. */
+static void objects_forget(void)
 {
-	(void)info;
-	(void)size;
-	ct_each_object(put_back_in, data);
 	seen_adds = seen_subs = again_since = 0;
 	seen_objects = 0;
 	ct_driver_restart();
 	ct_store(&known, 0u);
 	ct_store(&unseen, 0u);
+}
+
+static int put_back(struct dl_phdr_info *info, size_t size, void *data)
+{
+	(void)info;
+	(void)size;
+	ct_each_object(put_back_in, data);
+	objects_forget();
 	return 1;
 }
 
@@ -181,7 +187,11 @@ u32 ct_objects_put_back(void)
 {
 	u32 kept = 0;
 
-	ct_each_object(put_back, &kept);
+	/* A child may not look at the list: there slots of global offset tables stay, and pass calls through. */
+	if (!ct_each_object(put_back, &kept)) {
+		ct_table_leave();
+		objects_forget();
+	}
 	return kept;
 }
 

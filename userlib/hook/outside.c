@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Beginning for cudatrace record --pid: see struct ct_attach_call in include/cudatrace/attach.h.
+ * Beginning for cudatrace record --pid and session attach: see struct ct_attach_call in include/cudatrace/attach.h.
  *
  * To look at all objects of a large program takes 200 ms, as their tables may not be in memory. The thread
  * that was taken is the program's: it only makes another one, which does that.
@@ -43,10 +43,14 @@ static void outside_begin(struct ct_attach_call *c)
 
 static void *outside_run(void *call)
 {
+	static const struct { s64 s, ns; } second = { 1, 0 };
+
 	ct_sys2(SYS_prctl, PR_SET_NAME, "cudatrace");
 	if (let_go)
 		let_go(pthread_self());
 	outside_begin(call);
+	for (u32 number = ct_begin_number(); ct_begin_watched(number);)
+		ct_sys2(SYS_nanosleep, &second, NULL);
 	return NULL;
 }
 

@@ -242,3 +242,9 @@ u32 ct_table_again(bool thunks)
 	}
 	return stored;
 }
+
+void ct_table_leave(void)
+{
+	table.start = 0;
+	ct_table_again(false);
+}

@@ -46,4 +46,7 @@ void ct_table_forget(u64 start);
  */
 u32 ct_table_again(bool thunks);
 
+/* As ct_table_put_back(), where there is no list of objects. */
+void ct_table_leave(void);
+
 #endif

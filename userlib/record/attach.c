@@ -430,6 +430,8 @@ cold struct ct_thread *ct_thread_attach(void)
 
 void ct_threads_leave(void)
 {
+	u32 life = ct_process->life;
+
 	/* First: nobody appends or drains any more but who is at it. */
 	ct_process_restart();
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -439,7 +441,7 @@ void ct_threads_leave(void)
 		t->left = 1;
 		/* Who is at it lets go of the memory itself, which may be another by then. */
 		if (!ct_load(&t->changing))
-			ct_producer_leave(&t->producer);
+			ct_producer_leave(&t->producer, t->life == life);
 	}
 	ct_producers_forget();
 	ct_backend_forget();

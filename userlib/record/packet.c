@@ -189,21 +189,27 @@ static enum packet_got packet_take(struct ct_thread *t, const struct ct_record *
 	return ok ? PACKET_NEW : PACKET_NONE;
 }
 
-/*
- * Another thread may end the recording meanwhile (ct_threads_leave): it sees that we are here, or
- * we see that it was.
- */
+void ct_thread_changes(struct ct_thread *t)
+{
+	ct_store(&t->changing, 1);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+void ct_thread_changed(struct ct_thread *t)
+{
+	ct_store(&t->changing, 0);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (unlikely(t->left && t->life != ct_process->life))
+		ct_producer_leave(&t->producer, true);
+}
+
 static enum packet_got packet_next(struct ct_thread *t, const struct ct_record *e, u64 ts)
 {
 	enum packet_got got;
 
-	ct_store(&t->changing, 1);
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	ct_thread_changes(t);
 	got = packet_take(t, e, ts);
-	ct_store(&t->changing, 0);
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (unlikely(t->left && t->life != ct_process->life))
-		ct_producer_leave(&t->producer);
+	ct_thread_changed(t);
 	return got;
 }
 

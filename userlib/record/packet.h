@@ -39,6 +39,14 @@ bool ct_packet_holds(const struct ct_thread *t, u16 class, u64 op);
  */
 void ct_packet_leave(struct ct_thread *t, u64 ending);
 
+/*
+ * Around what changes the thread's memory.  Another thread may end the recording meanwhile
+ * (ct_threads_leave): it sees that we are here, or we see that it was.  Between them t->life says
+ * whether it was before.
+ */
+void ct_thread_changes(struct ct_thread *t);
+void ct_thread_changed(struct ct_thread *t);
+
 /* One more record of the thread is lost. */
 void ct_packet_lose(struct ct_thread *t);
 

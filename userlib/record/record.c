@@ -3,20 +3,25 @@
 #include "record/record.h"
 
 #include "backend/backend.h"
+#include "base/process.h"
 
 /* Makes the stream's memory valid, if it can be. */
 static cold bool record_renew(struct ct_thread *t)
 {
-	bool ok;
+	bool ok = false;
 	u64 mask;
 
 	if (!ct_backend->changed(&t->producer))
 		return false;
 	mask = ct_signals_block();
-	ct_packet_leave(t, 0);
-	ct_packet_none(t);
-	ok = ct_backend->renew(&t->producer);
-	ct_thread_update(t);
+	ct_thread_changes(t);
+	if (t->life == ct_process->life) {
+		ct_packet_leave(t, 0);
+		ct_packet_none(t);
+		ok = ct_backend->renew(&t->producer);
+		ct_thread_update(t);
+	}
+	ct_thread_changed(t);
 	ct_signals_restore(mask);
 	return ok;
 }
@@ -30,21 +35,21 @@ static void record_grow(struct ct_thread *t)
 	if (!s->grows || !ct_producer_valid(s))
 		return;
 	mask = ct_signals_block();
+	ct_thread_changes(t);
 	/* A handler that came before may have called CUDA, and taken it. */
-	if (!s->grows || !ct_producer_valid(s)) {
-		ct_signals_restore(mask);
-		return;
+	if (s->grows && ct_producer_valid(s) && t->life == ct_process->life) {
+		if (t->packet->ts_end > t->last)
+			t->last = t->packet->ts_end;
+		ct_packet_leave(t, 0);
+		if (ct_producer_map(s, s->step + 1)) {
+			/* The old packet is gone. */
+			t->packet = &ct_no_packet;
+			ct_packet_none(t);
+		}
+		s->grows = s->begins = false;
+		ct_thread_update(t);
 	}
-	if (t->packet->ts_end > t->last)
-		t->last = t->packet->ts_end;
-	ct_packet_leave(t, 0);
-	if (ct_producer_map(s, s->step + 1)) {
-		/* The old packet is gone. */
-		t->packet = &ct_no_packet;
-		ct_packet_none(t);
-	}
-	s->grows = s->begins = false;
-	ct_thread_update(t);
+	ct_thread_changed(t);
 	ct_signals_restore(mask);
 }
 

@@ -324,6 +324,11 @@ bool ct_registry_open(const char *dir, bool create, long *error)
 	return !*error;
 }
 
+void ct_registry_none(void)
+{
+	*path = 0;
+}
+
 const char *ct_registry_why(long error)
 {
 	switch (error) {

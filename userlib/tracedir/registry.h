@@ -22,6 +22,9 @@ struct ct_class_text {
  */
 bool ct_registry_open(const char *dir, bool create, long *error);
 
+/* There is no directory now: lines of info go nowhere.  Under the lock. */
+void ct_registry_none(void);
+
 /* What to say to the user about that error; the directory's name follows. */
 const char *ct_registry_why(long error);
 

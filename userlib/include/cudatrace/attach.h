@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What cudatrace record --pid calls in a process that it has brought the library into.
+ * What cudatrace record --pid and cudatrace session attach call in a process that they have brought the library into.
  */
 #ifndef CUDATRACE_ATTACH_H
 #define CUDATRACE_ATTACH_H
@@ -11,6 +11,9 @@
 #define CT_ATTACHED		0
 #define CT_ATTACHED_EARLY	1	/* there is no libcuda yet: it is recorded when it comes */
 #define CT_ATTACHED_PARTLY	2	/* functions that were looked up before are not seen */
+
+/* With CUDATRACE_SINK=device: the device can't be used, for the negative errno that is so much higher (EPROTO: its version). */
+#define CT_ATTACH_NO_DEVICE	1000
 
 /*
  * cudatrace_attach() - record from now on
