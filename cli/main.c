@@ -97,6 +97,7 @@ int main(int argc, char **argv)
 	bool asks;
 
 	signal(SIGBUS, on_sigbus);
+	ct_file_limit_begin();
 	if (argc < 2) {
 		help(stderr);
 		return CT_USAGE;

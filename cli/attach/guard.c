@@ -60,7 +60,9 @@ static void guard_close_all(int but)
 
 static _Noreturn void guard_work(int (*run)(void *job, struct ct_error *err), void *job, size_t size, int says)
 {
-	static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2, SIGALRM, SIGTSTP };
+	/* And limits on the size of files and on time, which this user's processes may have. */
+	static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGTSTP,
+				    SIGTTIN, SIGTTOU, SIGXFSZ, SIGXCPU };
 	struct ct_error err = { 0 };
 	int rc;
 

@@ -5,8 +5,35 @@
 #include "base/error.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+static struct sigaction error_before;	/* what this process was to do at its file limit */
+
+void ct_file_limit_begin(void)
+{
+	const struct sigaction ignored = { .sa_handler = SIG_IGN };
+
+	sigaction(SIGXFSZ, &ignored, &error_before);
+}
+
+void ct_file_limit_restore(void)
+{
+	sigaction(SIGXFSZ, &error_before, NULL);
+}
+
+/* "File too large" says nothing of the limit that a shell has set. */
+static void error_file_limit(char *text, size_t size)
+{
+	size_t len = strlen(text);
+	struct rlimit limit;
+
+	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur != RLIM_INFINITY)
+		snprintf(text + len, size - len, " (files may have %llu KiB here: ulimit -f)", (unsigned long long)limit.rlim_cur / 1024);
+}
 
 int ct_fail(struct ct_error *err, int code, const char *format, ...)
 {
@@ -18,6 +45,8 @@ int ct_fail(struct ct_error *err, int code, const char *format, ...)
 		va_start(args, format);
 		vsnprintf(err->text, sizeof(err->text), format, args);
 		va_end(args);
+		if (code == EFBIG)
+			error_file_limit(err->text, sizeof(err->text));
 	}
 	return -code;
 }

@@ -37,4 +37,11 @@ int ct_tell(const char *what, int rc, const struct ct_error *err);
 /* As ct_complain(), of a wrong command line; returns CT_USAGE. */
 int ct_complain_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/*
+ * Beyond the limit on the size of files (ulimit -f) write() is to fail with EFBIG, and not to kill this command.
+ * ct_file_limit_restore(): in a child, before it runs another program.
+ */
+void ct_file_limit_begin(void);
+void ct_file_limit_restore(void);
+
 #endif

@@ -8,7 +8,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -238,8 +237,6 @@ int ct_finish(const char *dir, bool locked, struct ct_error *err)
 	struct ct_trace t;
 	int rc, lock = -1;
 
-	/* Beyond the limit on the size of files, write() is to fail, not to kill. */
-	signal(SIGXFSZ, SIG_IGN);
 	memset(&t, 0, sizeof(t));
 	if (!locked) {
 		rc = ct_trace_open(&t, dir, err);

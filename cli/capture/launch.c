@@ -223,6 +223,7 @@ static void launch_run(char **argv, const char *library, const char *dir, const 
 
 	for (i = 0; i < FORWARDED; i++)
 		signal(forwarded[i], SIG_DFL);
+	ct_file_limit_restore();
 	sigaction(SIGCHLD, sigchld, NULL);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	if (library)
@@ -247,8 +248,6 @@ static void launch_catch_signals(void)
 			continue;
 		sigaction(forwarded[i], &action, NULL);
 	}
-	/* Beyond the limit on the size of files, write() is to fail, not to kill. */
-	signal(SIGXFSZ, SIG_IGN);
 }
 
 int ct_launch(struct ct_child *child, char **argv, const char *library, const char *dir,

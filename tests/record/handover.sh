@@ -206,7 +206,19 @@ t_full_disk()
 t_file_limit()
 {
 	(ulimit -f 2000; exec "$cudatrace" record -q --no-module -o "$work/trace-limit" -- "$busy" 500000 >"$work/said" 2>"$work/busy.err")
-	is "$?$(grep -c 'File too large' "$work/busy.err")$(cat "$work/said")" 11500000 "a limit on the size of files ends neither the program nor the recorder"
+	is "$?$(grep -c 'File too large (files may have 2000 KiB here: ulimit -f)' "$work/busy.err")$(cat "$work/said")" 11500000 "a limit on the size of files ends neither the program nor the recorder" || cat "$work/busy.err"
+	(ulimit -f 64; exec "$cudatrace" record -q --no-module -o "$work/trace-limit-2" -- "$busy" 500000 >"$work/said" 2>"$work/busy.err")
+	is "$(grep -c "a file would be larger than this process's may be (ulimit -f), records are counted as lost" "$work/busy.err")$(cat "$work/said")" 1500000 "... and the library says why records are lost" || cat "$work/busy.err"
+	"$cudatrace" report "$work/trace-limit-2" 2>/dev/null | grep -qE 'lost records +[1-9]'
+	ok $? "... which are counted"
+	is "$("$cudatrace" record -q --no-module -f -o "$work/trace-limit-2" -- grep SigIgn /proc/self/status 2>/dev/null)" "$(grep SigIgn /proc/self/status)" "... the program's own signal is as it was"
+	# A recorder's own limit, while it holds a thread of a program: the library is a file, too.
+	start_running file_limit 2 30
+	(ulimit -f 64; exec "$cudatrace" record -q -f -o "$work/trace-limit-3" --pid $pid --duration 1 2>"$work/said")
+	is "$? $(wc -l <"$work/said") $(grep -c "process $pid: the library can't be written into its memory: File too large (files may have 64 KiB here: ulimit -f)" "$work/said")" "1 1 1" "record --pid: one line" || cat "$work/said"
+	attach trace-limit-4 0.2 && every_call trace-limit-4
+	ok $? "... and without the limit it goes" || cat "$work/trace-limit-4.said"
+	ended_well file_limit
 }
 
 # What claims to be a thread's slots leads the recorder nowhere.

@@ -4,7 +4,7 @@
 
 t_full() {
 	CUDATRACE_PACKET=4096 traced "$B/victim" limit
-	{ exits 0 && valid && [ "$(grep -c 'no room' "$W/err")" = 1 ] &&
+	{ exits 0 && valid && [ "$(grep -c 'ulimit -f' "$W/err")" = 1 ] &&
 	  [ "$(wc -l <"$W/err")" = 1 ]; }
 	ok "a limit on file sizes: one line, no signal, the program goes on" $?
 	traced "$B/victim" limit_all

@@ -164,7 +164,9 @@ static cold bool files_failed(long error)
 		text = "another program has a lease on a file, records are counted as lost: ";
 	else if (error == -E_BOUNDED)
 		text = "records come faster than the oldest are dropped (record --keep), they are counted as lost: ";
-	else if (error == -E_FBIG || error == -E_NOSPC || error == -E_DQUOT)
+	else if (error == -E_FBIG)
+		text = "a file would be larger than this process's may be (ulimit -f), records are counted as lost: ";
+	else if (error == -E_NOSPC || error == -E_DQUOT)
 		text = "no room for records (disk full?), they are counted as lost: ";
 	ct_say_once(CT_ONCE_FULL, text, dir);
 	return false;
