@@ -146,6 +146,7 @@ static int attach_check(struct ct_attached *a, struct ct_error *err)
 
 	if (!ct_proc_stat(a->pid, &s))
 		return ct_fail(err, ESRCH, "there is no process %d", a->pid);
+	a->own_pid = ct_proc_own_pid(a->pid);
 	a->start = s.started;
 	a->stack = s.stack;
 	if (s.state == 'Z' || s.state == 'X')
@@ -286,7 +287,8 @@ static int attach_load(struct ct_inject *x, const struct ct_attach_file *file, c
 			       t->pid);
 	rc = attach_write(file, t->pid, (int)fd, err);
 	snprintf(path, sizeof(path), "/proc/%d/root/proc/self", t->pid);
-	if (!rc && access(path, F_OK) && errno == ENOENT)
+	/* Not what it leads to: in a /proc of another namespace of pids this command has no number. */
+	if (!rc && faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) && errno == ENOENT)
 		rc = ct_fail(err, ENOENT, "process %d has no /proc in its root, by which its loader would find the library: mount it there", t->pid);
 	attach_path(file, (int)fd, path, sizeof(path));
 	args[0] = ct_inject_copy(x, path, strlen(path) + 1);
@@ -681,7 +683,7 @@ int ct_attach_end(struct ct_attached *a, const struct ct_attach_to *to, const ch
 	until = ct_now_ns() + BUSY_NS;
 	if (!to->dir)
 		usleep(SHORT_US);
-	while (dir && attach_busy(dir, a->pid) && ct_now_ns() < until)
+	while (dir && attach_busy(dir, a->own_pid) && ct_now_ns() < until)
 		usleep(1000);
 	if (a->standby)
 		return attach_ask(a, NULL, CT_STANDBY_LEAVE, &result, err);

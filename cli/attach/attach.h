@@ -38,6 +38,7 @@ struct ct_attach_to {
 
 struct ct_attached {
 	pid_t pid;
+	pid_t own_pid;			/* in its own namespace of pids: what the trace calls it */
 	uint64_t start, stack;		/* of the process, and of its stack, as /proc/PID/stat has them: an exec() changes the latter */
 	uint64_t at[CT_TARGET_FILES];	/* where they are mapped there */
 	uint64_t stood_ns;		/* for which a thread stood still */

@@ -235,9 +235,9 @@ static void running_tell_gpu(struct running *r, const char *dir)
 		goto out;
 	for (unsigned int i = 0; i < r->count; i++) {
 		struct ct_attached *a = &r->attached[i];
-		const char *begun = running_said(&reg, "gpu_begun", a->pid);
+		const char *begun = running_said(&reg, "gpu_begun", a->own_pid);
 
-		if (!a->gpu || a->gpu_said || (!begun && !running_said(&reg, "gpu_ended", a->pid)))
+		if (!a->gpu || a->gpu_said || (!begun && !running_said(&reg, "gpu_ended", a->own_pid)))
 			continue;
 		a->gpu_said = true;
 		if (begun)
@@ -282,7 +282,7 @@ static void running_end_gpu(struct running *r, const char *dir)
 			for (unsigned int i = 0; i < r->count; i++) {
 				struct ct_attached *a = &r->attached[i];
 
-				waits += a->leaving && a->gpu && ct_attached_lives(a) && !running_said(&reg, "gpu_ended", a->pid);
+				waits += a->leaving && a->gpu && ct_attached_lives(a) && !running_said(&reg, "gpu_ended", a->own_pid);
 			}
 		ct_registry_free(&reg);
 	}
@@ -331,11 +331,11 @@ static void running_follow_ranges(struct running *r)
 		for (unsigned int i = 0; i < r->count; i++) {
 			struct ct_attached *a = &r->attached[i];
 
-			if (!a->range_said && running_said(&reg, "range_begun", a->pid)) {
+			if (!a->range_said && running_said(&reg, "range_begun", a->own_pid)) {
 				a->range_said = true;
 				fprintf(stderr, "cudatrace: process %d: the range %s has begun\n", a->pid, r->asked->range->text);
 			}
-			if (!a->left && running_said(&reg, "range_ended", a->pid)) {
+			if (!a->left && running_said(&reg, "range_ended", a->own_pid)) {
 				a->leaving = any = true;
 				fprintf(stderr, "cudatrace: process %d: the range has ended\n", a->pid);
 			}

@@ -89,3 +89,24 @@ const char *ct_proc_file(const char *path)
 
 	return slash ? slash + 1 : path;
 }
+
+pid_t ct_proc_own_pid(pid_t pid)
+{
+	char path[64], line[256], *last;
+	pid_t own = pid;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		if (strncmp(line, "NSpid:", 6))
+			continue;
+		line[strcspn(line, "\n")] = '\0';
+		last = strrchr(line, '\t');
+		own = last ? atoi(last + 1) : pid;
+		break;
+	}
+	if (f)
+		fclose(f);
+	return own;
+}

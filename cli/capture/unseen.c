@@ -34,27 +34,6 @@ static bool unseen_read_stat(pid_t pid, struct ct_unseen_process *p)
 	return true;
 }
 
-static pid_t unseen_own_pid(pid_t pid)
-{
-	char path[64], line[256], *last;
-	pid_t own = pid;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f)) {
-		if (strncmp(line, "NSpid:", 6))
-			continue;
-		line[strcspn(line, "\n")] = '\0';
-		last = strrchr(line, '\t');
-		own = last ? atoi(last + 1) : pid;
-		break;
-	}
-	if (f)
-		fclose(f);
-	return own;
-}
-
 static struct ct_unseen_process *unseen_process(struct ct_unseen *u, pid_t pid)
 {
 	struct ct_unseen_process *p, now;
@@ -79,7 +58,7 @@ static struct ct_unseen_process *unseen_process(struct ct_unseen *u, pid_t pid)
 	p = &u->processes[u->count++];
 	*p = now;
 	p->wait = FIRST_NS;
-	p->own_pid = unseen_own_pid(pid);
+	p->own_pid = ct_proc_own_pid(pid);
 	return p;
 }
 

@@ -59,6 +59,40 @@ t_attach_root()
 	ended_well bare
 }
 
+# As in each container: a program that has another number there, 1, than here.
+t_attach_pids()
+{
+	local outer dir=$work/trace-pids
+	if [ "$(id -u)" != 0 ] || ! unshare -pf --mount-proc true 2>/dev/null; then
+		skip "record --pid in another namespace of pids: needs root, and one"
+		return
+	fi
+	CUDATRACE_CUPTI=$PWD/build/tests/sim/cupti/libcupti.so.13 start_there pids unshare -pf --mount-proc
+	outer=$pid
+	pid=$(pgrep -P "$outer")
+	"$cudatrace" record -q -f -o "$dir" --pid "$pid" --gpu --duration 0.5 2>"$work/pids.said"
+	is "$? $(grep -c "process $pid: CUPTI took [0-9.]* ms to begin" "$work/pids.said") $(grep -vc 'recording\|CUPTI took\|trace in' "$work/pids.said")" "0 1 0" \
+		"record --pid --gpu of process $pid, which is 1 there" || cat "$work/pids.said"
+	every_call trace-pids
+	ok $? "... every call of each thread is there"
+	kill -TERM "$pid"
+	wait "$outer"
+	is "$? $(grep -c '^wrong 0$' "$work/pids.out") $(grep -c CHANGED "$work/pids.out")" "0 1 0" "... its results are right, and libcuda's table is as it was" || cat "$work/pids.out"
+	rm -f "$work/pids.go"
+	WAIT=$work/pids.go unshare -pf --mount-proc "$PWD/build/tests/record-ranged" profiler >"$work/ranged.out" 2>&1 &
+	outer=$!
+	wait_until pgrep -P "$outer" record-ranged >/dev/null
+	pid=$(pgrep -P "$outer")
+	wait_until grep -q libcuda "/proc/$pid/maps"
+	"$cudatrace" record -q -f -o "$dir" --pid "$pid" --capture-range cudaProfilerApi 2>"$work/pids.said" &
+	wait_until grep -q recording "$work/pids.said"
+	touch "$work/pids.go"
+	wait $!
+	is "$? $(grep -c "process $pid: the range has ended" "$work/pids.said")" "0 1" "--capture-range of such a process" || cat "$work/pids.said"
+	wait "$outer"
+	is "$? $(tail -n 1 "$work/ranged.out")" "0 wrong 0" "... which goes on"
+}
+
 t_attach_user()
 {
 	local dir user=(setpriv --reuid 65534 --regid 65534 --clear-groups)
