@@ -18,6 +18,7 @@
 
 #include "attach/guard.h"
 #include "attach/inject.h"
+#include "attach/seccomp.h"
 #include "attach/standby.h"
 #include "attach/target.h"
 #include "base/clock.h"
@@ -192,6 +193,15 @@ static bool attach_is_there(pid_t pid)
 	return ct_proc_stat(pid, &s) && s.state != 'Z' && s.state != 'X';
 }
 
+/* 0, or why its memory can't be read, which a filter for system calls may forbid to this command. */
+static int attach_unreadable(const struct ct_target *t)
+{
+	uint8_t byte;
+	struct iovec here = { &byte, 1 }, there = { (void *)t->dlopen, 1 };
+
+	return process_vm_readv(t->pid, &here, 1, &there, 1, 0) == 1 || (errno != EPERM && errno != ENOSYS) ? 0 : errno;
+}
+
 /* Stops the thread that takes it best.  Where all of them compute, one may wait soon. */
 static int attach_stop(struct ct_inject *x, const struct ct_target *t, struct ct_error *err)
 {
@@ -200,6 +210,10 @@ static int attach_stop(struct ct_inject *x, const struct ct_target *t, struct ct
 
 	if (refused)
 		return ct_inject_refused(t->pid, refused, err);
+	refused = attach_unreadable(t);
+	if (refused)
+		return ct_fail(err, refused, "process %d: its memory can't be read: %s (a container's seccomp filter forbids process_vm_readv: record from outside of the container)",
+			       t->pid, strerror(refused));
 	for (unsigned int nth = 0;; nth++) {
 		pid_t tid = ct_target_thread(t, nth);
 		int rc;
@@ -451,6 +465,7 @@ static int attach_bring_in(void *arg, struct ct_error *err)
 	struct attach_job *job = arg;
 	struct ct_inject x;
 	struct ct_target t;
+	const char *ends;
 	int rc = attach_read(&t, job->a.pid, job->to, err);
 
 	if (rc)
@@ -460,7 +475,9 @@ static int attach_bring_in(void *arg, struct ct_error *err)
 	rc = attach_stop(&x, &t, err);
 	if (rc)
 		return rc;
-	rc = attach_load_all(&x, job->to, &t, err);
+	ends = ct_seccomp_ends(x.tid);
+	rc = ends ? ct_fail(err, EPERM, "process %d: its seccomp filter ends it for %s, which the library calls: allow that there (systemd: SystemCallFilter=)",
+			    job->a.pid, ends) : attach_load_all(&x, job->to, &t, err);
 	if (!rc)
 		rc = attach_start(&x, job->to, &t, &job->answer, err);
 	job->a.stood_ns = ct_inject_end(&x);

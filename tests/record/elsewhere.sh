@@ -93,6 +93,38 @@ t_attach_pids()
 	is "$? $(tail -n 1 "$work/ranged.out")" "0 wrong 0" "... which goes on"
 }
 
+# Programs, and a command, with filters for system calls.
+t_attach_filtered()
+{
+	local call refuse=$work/refuse
+	"${CC:-cc}" -D_GNU_SOURCE -o "$refuse" tests/userlib/refuse.c
+	for call in memfd_create fallocate; do
+		# What ends a process for it can't be tried. Only root may look, without a filter of its own, where the kernel can show it.
+		if unshare -m true 2>/dev/null && grep -q '^Seccomp:.*0$' /proc/self/status && grep -q ' seccomp_get_filter$' /proc/kallsyms; then
+			start_there filtered "$refuse" $call 0
+			refuse "a program that is ended for $call" "process $pid: its seccomp filter ends it for $call, which the library calls" \
+				"$cudatrace" record -q -f -o "$work/trace-no" --pid $pid
+			ended_well filtered
+		fi
+		start_there filtered "$refuse" $call 1
+		"$cudatrace" record -q -f -o "$work/trace-filtered" --pid $pid --duration 0.3 2>"$work/filtered.said"
+		if [ $call = fallocate ]; then
+			is $? 0 "record --pid of a program that may not call $call" || cat "$work/filtered.said"
+			every_call trace-filtered
+			ok $? "... every call of each thread is there"
+		else
+			is "$? $(grep -c "process $pid can't have a file in memory" "$work/filtered.said")" "1 1" "refused: a program that may not call $call" || cat "$work/filtered.said"
+		fi
+		ended_well filtered
+	done
+	start_there filtered
+	refuse "a command that may not read memory" "process $pid: its memory can't be read: Operation not permitted" \
+		"$refuse" process_vm_readv 1 "$cudatrace" record -q -f -o "$work/trace-no" --pid $pid
+	ended_well filtered
+	"$refuse" process_vm_readv 1 "$cudatrace" doctor 2>&1 | grep -q '^note .*record --pid: ptrace, or process_vm_readv, is refused here'
+	ok $? "... of which doctor says so"
+}
+
 t_attach_user()
 {
 	local dir user=(setpriv --reuid 65534 --regid 65534 --clear-groups)

@@ -3,7 +3,7 @@
  * Runs a program in which the kernel refuses something, as an older one or another file
  * system would.  Exit status 77 if that cannot be had (no seccomp).
  *
- *	refuse fallocate|flock|mknod|mknodat|process_vm_readv|rseq|wipeonfork|mprotect ERRNO PROGRAM [ARG...]
+ *	refuse fallocate|flock|memfd_create|mknod|mknodat|process_vm_readv|rseq|wipeonfork|mprotect ERRNO PROGRAM [ARG...]
  * ERRNO 0: the program is killed if it asks for it.  mprotect: to make memory writable.
  */
 #include <linux/filter.h>
@@ -31,6 +31,7 @@ static int number_of(const char *call)
 {
 	return !strcmp(call, "fallocate") ? SYS_fallocate : !strcmp(call, "flock") ? SYS_flock :
 	       !strcmp(call, "process_vm_readv") ? SYS_process_vm_readv :
+	       !strcmp(call, "memfd_create") ? SYS_memfd_create :
 	       !strcmp(call, "mknod") ? SYS_mknod : !strcmp(call, "mknodat") ? SYS_mknodat :
 	       !strcmp(call, "rseq") ? SYS_rseq : -1;
 }
@@ -60,8 +61,8 @@ int main(int argc, char **argv)
 	} else if (nr >= 0) {
 		calls[1].k = (unsigned)nr;
 	} else {
-		fprintf(stderr, "usage: refuse fallocate|flock|mknod|mknodat|process_vm_readv|rseq|"
-			"wipeonfork|mprotect ERRNO PROGRAM [ARG...]\n");
+		fprintf(stderr, "usage: refuse fallocate|flock|memfd_create|mknod|mknodat|process_vm_readv|"
+			"rseq|wipeonfork|mprotect ERRNO PROGRAM [ARG...]\n");
 		return 2;
 	}
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
