@@ -5,9 +5,12 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/statvfs.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,6 +28,8 @@ static long ways_number(const char *path)
 /* May a process be attached to at all?  0, or why not: seccomp filters of containers refuse it. */
 static int ways_ptrace(void)
 {
+	char byte = 0;
+	struct iovec here = { &byte, 1 };
 	int refused;
 	pid_t child = fork();
 
@@ -34,10 +39,32 @@ static int ways_ptrace(void)
 	}
 	if (child < 0)
 		return 0;
-	refused = ptrace(PTRACE_SEIZE, child, 0, 0) ? errno : 0;
+	refused = ptrace(PTRACE_SEIZE, child, 0, 0) || process_vm_readv(child, &here, 1, &here, 1, 0) < 0 ||
+				  process_vm_writev(child, &here, 1, &here, 1, 0) < 0 ? errno : 0;
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	return refused;
+}
+
+#define CAP_SYS_PTRACE_BIT	(1ull << 19)
+
+/* Of whom processes may be attached to: root without that capability, as in a container, has its own only. */
+static const char *ways_whose(void)
+{
+	unsigned long long cap = 0, first = 1, outside = 1, count = 0;
+	FILE *f = fopen("/proc/self/status", "re");
+	char line[256];
+
+	while (f && fgets(line, sizeof(line), f) && sscanf(line, "CapEff: %llx", &cap) != 1)
+		;
+	if (f)
+		fclose(f);
+	if (!(cap & CAP_SYS_PTRACE_BIT))
+		return NULL;
+	if (ct_first_line("/proc/self/uid_map", line, sizeof(line)) && sscanf(line, "%llu %llu %llu", &first, &outside, &count) == 3 &&
+	    (first || outside || count != UINT32_MAX))
+		return "this user namespace's";
+	return "all";
 }
 
 #define INSTEAD	"CUDATRACE_STANDBY=1 in the program's environment always works, or run as root: "
@@ -46,6 +73,7 @@ struct ct_check_result ct_check_attach(struct ct_doctor *d)
 {
 	static const char scope_path[] = "/proc/sys/kernel/yama/ptrace_scope";
 	long scope = ways_number(scope_path);
+	const char *whose = ways_whose();
 	int refused;
 
 	(void)d;
@@ -55,26 +83,32 @@ struct ct_check_result ct_check_attach(struct ct_doctor *d)
 	refused = ways_ptrace();
 	if (refused)
 		return ct_check_result(CT_FINDING_NOTE, "start the container with --cap-add SYS_PTRACE, or record from outside of it",
-				  "record --pid: ptrace is refused here (%s)", strerror(refused));
+				  "record --pid: ptrace, or process_vm_readv, is refused here (%s)", strerror(refused));
 	if (ways_number("/proc/sys/vm/memfd_noexec") >= 2)
 		return ct_check_result(CT_FINDING_NOTE, "sysctl vm.memfd_noexec=1",
 				  "record --pid: no library can be brought into a process (vm.memfd_noexec=2)");
-	if (scope >= 1 && geteuid())
-		return ct_check_result(CT_FINDING_NOTE, INSTEAD "sysctl kernel.yama.ptrace_scope=0",
-				  "record --pid: only root may attach to processes that run already (kernel.yama.ptrace_scope=%ld)", scope);
+	if (scope >= 1 && !whose)
+		return ct_check_result(CT_FINDING_NOTE, geteuid() ? INSTEAD "sysctl kernel.yama.ptrace_scope=0" :
+				  INSTEAD "sysctl kernel.yama.ptrace_scope=0, or start the container with --cap-add SYS_PTRACE",
+				  "record --pid: only %s may attach to processes that run already (kernel.yama.ptrace_scope=%ld)",
+				  geteuid() ? "root" : "root with CAP_SYS_PTRACE", scope);
 	return ct_check_result(CT_FINDING_OK, NULL, "record --pid: %s processes that run already can be attached to",
-			  geteuid() ? "your own" : "all");
+			  whose ? whose : "your own");
 }
 
 struct ct_check_result ct_check_standby(struct ct_doctor *d)
 {
 	char place[] = CT_STANDBY_PREFIX;
+	struct statvfs fs;
 
 	(void)d;
 	*strrchr(place, '/') = '\0';
 	if (access(place, W_OK | X_OK))
 		return ct_check_result(CT_FINDING_NOTE, "mount -t tmpfs -o mode=1777 tmpfs /dev/shm",
 				  "standby: no file can be made in %s (%s), so no program stands by", place, strerror(errno));
+	if (!statvfs(place, &fs) && fs.f_blocks && !fs.f_bavail)
+		return ct_check_result(CT_FINDING_NOTE, "remove what fills it",
+				  "standby: %s is full, so no program stands by", place);
 	return ct_check_result(CT_FINDING_OK, NULL, "standby: programs with LD_PRELOAD=libcudatrace.so and CUDATRACE_STANDBY=1 can be recorded at any time");
 }
 

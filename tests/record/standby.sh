@@ -158,6 +158,13 @@ t_ways_doctor()
 		return
 	fi
 	as_if "mount -o remount,ro,bind /dev/shm 2>/dev/null || mount -t tmpfs -o ro tmpfs /dev/shm" '^note +standby: no file can be made in /dev/shm \(Read-only'
+	as_if "mount -t tmpfs -o size=64k tmpfs /dev/shm && ! head -c 128k /dev/zero >/dev/shm/full 2>/dev/null" '^note +standby: /dev/shm is full'
+	if [ "$(id -u)" = 0 ] && unshare -Ur true 2>/dev/null; then
+		unshare -Ur "$cudatrace" doctor 2>/dev/null | grep -q "^ok .*record --pid: this user namespace's processes"
+		ok $? "doctor: root of a user namespace has no right to others' processes"
+		setpriv --bounding-set -sys_ptrace "$cudatrace" doctor 2>/dev/null | grep -qE "^(ok .*record --pid: your own processes|note .*only root with CAP_SYS_PTRACE)"
+		ok $? "doctor: nor has root without that capability, as in a container"
+	fi
 	echo 2 >"$work/two" && echo 3 >"$work/three"
 	[ ! -e $noexec ] || as_if "mount --bind '$work/two' $noexec" '^note +record --pid: no library can be brought .*memfd_noexec=2'
 	[ ! -e $scope ] || as_if "mount --bind '$work/three' $scope" '^note +record --pid: nothing can be attached to .*ptrace_scope=3'

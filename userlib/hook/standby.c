@@ -319,7 +319,7 @@ static void standby_first_call(void)
 	}
 	if (!created) {
 		ct_standby_end();
-		ct_say("no standby, this process can't be recorded: it has other rights than its user's, or can't make files here: ",
+		ct_say("no standby, this process can't be recorded: it has other rights than its user's, or can't make files here (or there is no room): ",
 		       CT_STANDBY_PREFIX);
 	}
 	if (created && at_fork) {
