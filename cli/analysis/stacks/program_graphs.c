@@ -68,13 +68,17 @@ static uint64_t built_number(const struct ct_program_graphs *s, uint64_t handle,
 static int built_name(struct ct_program_graphs *s, uint64_t handle, uint64_t pid, uint64_t number)
 {
 	struct ct_graph_of_handle *known = ct_keyed_put_pair(&s->handles, handle, pid);
+	struct ct_program_graph *graph;
 
 	if (!known)
 		return -ENOMEM;
 	if (known->number && known->number != number)
 		built_forget(s, known->number, 0);
 	known->number = number;
-	built_get(s, number)->named = true;
+	graph = built_get(s, number);
+	/* In a damaged trace it may have been inside of that one. */
+	if (graph)
+		graph->named = true;
 	return 0;
 }
 
