@@ -13,11 +13,11 @@ out=${1:-build/tests/gpu-graph-nodes}
 mkdir -p "$out"
 . tests/judge.sh
 
-# The numbers of nodes in the order of CUPTI's, each with the grid of its kernel.
+# The numbers of nodes as CUPTI orders them, each in two halves, with the grid of its kernel.
 numbers()
 {
 	build/cudatrace export --format jsonl -f -o "$1.jsonl" "$1" 2>/dev/null
-	jq -sc '[.[] | select(.layer == "gpu" and .phase == "E" and (.details.graph_node // 0) != 0) | .details | [.graph_node, .grid_x]] | unique | .[]' "$1.jsonl" |
+	jq -sc '[.[] | select(.layer == "gpu" and .phase == "E" and (.details.graph_node // 0) != 0) | .details | [(.graph_node / 4294967296 | floor), .graph_node % 4294967296, .grid_x]] | unique | .[]' "$1.jsonl" |
 		head -n 20 | tr '\n' ' '
 	echo
 }
@@ -30,7 +30,8 @@ for way in nodes again child moved conditional clone update capture fork; do
 	build/cudatrace explain --slowest 100 --name cuGraphLaunch -n 0 --format json "$t" >"$t.calls" 2>/dev/null
 	build/cudatrace report --format json -n 0 graph_lines "$t" >"$t.lines" 2>/dev/null
 	python3 tests/record/graph_nodes_check.py "$t.expected" "$t.calls" "$t.lines"
-	ok $? "... and each kernel has its line" || { cat "$t.expected"; numbers "$t"; build/cudatrace report graph_lines "$t"; }
+	ok $? "... and each kernel has its line" || { cat "$t.expected"; build/cudatrace report graph_lines "$t"; }
+	numbers "$t"
 done
 for kind in jax torch; do
 	t=$out/$kind

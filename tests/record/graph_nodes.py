@@ -110,6 +110,12 @@ def backward(graph, node):
     noted(graph, cuda.cuGraphAddNode_v2(this, graph, None, None, ctypes.c_size_t(0), ctypes.byref(any_kernel(two))))
 
 
+def inner(graph, node):
+    """The same kernels as those of backward()."""
+    noted(graph, cuda.cuGraphAddKernelNode_v2(ctypes.byref(node), graph, *after(None), ctypes.byref(kernel(one))))
+    noted(graph, cuda.cuGraphAddKernelNode_v2(ctypes.byref(node), graph, *after(None), ctypes.byref(kernel(two))))
+
+
 def executable(way, graph):
     made = ctypes.c_void_p()
     checked("cuGraphInstantiateWithFlags", ctypes.byref(made), graph, ctypes.c_ulonglong(0))
@@ -144,15 +150,28 @@ def again():
         replay(executable("again", graph))
 
 
-def child():
-    graph, inside, node = new_graph(), new_graph(), ctypes.c_void_p()
-    backward(inside, ctypes.c_void_p())
-    forward(graph, node)
+def insert(graph, node, inside):
+    """A copy of a graph into another one, after a node."""
     this, before = ctypes.byref(node), after(ctypes.c_void_p(node.value))
     checked("cuGraphAddChildGraphNode", this, graph, *before, inside)
     built[graph.value].append(list(flat(built[inside.value])))
-    forward(inside, ctypes.c_void_p())		# which the copy has not
-    checked("cuGraphDestroy", inside)
+
+
+def child():
+    """Two graphs inside, the second one with a third inside; all of them, and the one around, have the same kernels."""
+    graph, first, second, third = (new_graph() for _ in range(4))
+    node = ctypes.c_void_p()
+    backward(first, ctypes.c_void_p())
+    inner(second, ctypes.c_void_p())
+    third_node = ctypes.c_void_p()
+    backward(third, third_node)
+    forward(third, third_node)
+    insert(second, ctypes.c_void_p(), third)
+    inner(graph, node)
+    insert(graph, node, first)
+    insert(graph, node, second)
+    forward(first, ctypes.c_void_p())		# which the copy has not
+    checked("cuGraphDestroy", first)
     backward(graph, node)
     replay(executable("child", graph))
 

@@ -49,20 +49,58 @@ void sim_graph_append(struct sim_graph *graph, struct sim_op *op)
 
 bool sim_graph_copy(struct sim_graph *to, const struct sim_graph *from)
 {
+	struct sim_graph *inside;
 	struct sim_op *op, *copy;
 
 	for (op = from->first; op; op = op->next) {
+		copy = sim_op_clone(op);
+		if (!copy)
+			return false;
 		if (op->kind == SIM_OP_GRAPH) {
-			if (!sim_graph_copy(to, op->inside))
+			inside = sim_graph_new(SIM_GRAPH);
+			if (!inside) {
+				sim_op_free(copy);
+				return false;
+			}
+			copy->inside = inside;
+			sim_graph_append(to, copy);
+			if (!sim_graph_copy(inside, op->inside))
+				return false;
+			continue;
+		}
+		sim_graph_append(to, copy);
+	}
+	return true;
+}
+
+/* Each graph inside is a part of its own, numbered as they begin. */
+static bool flatten(struct sim_graph *to, const struct sim_graph *from, uint32_t *parts)
+{
+	uint32_t part = (*parts)++, place = 0;
+	struct sim_op *op, *copy;
+
+	for (op = from->first; op; op = op->next) {
+		place++;
+		if (op->kind == SIM_OP_GRAPH) {
+			if (!flatten(to, op->inside, parts))
 				return false;
 			continue;
 		}
 		copy = sim_op_clone(op);
 		if (!copy)
 			return false;
+		copy->part = part;
+		copy->place = place;
 		sim_graph_append(to, copy);
 	}
 	return true;
+}
+
+bool sim_graph_flatten(struct sim_graph *to, const struct sim_graph *from)
+{
+	uint32_t parts = 0;
+
+	return flatten(to, from, &parts);
 }
 
 CUresult cuGraphCreate(CUgraph *handle, unsigned int flags)
@@ -142,7 +180,7 @@ static CUresult instantiate(CUgraphExec *handle, CUgraph graph_handle)
 	exec = sim_graph_new(SIM_EXEC);
 	if (!exec)
 		goto out;
-	if (!sim_graph_copy(exec, graph)) {
+	if (!sim_graph_flatten(exec, graph)) {
 		sim_handle_close(&exec->object);
 		goto out;
 	}

@@ -3,9 +3,9 @@
  * nodes.c - graphs that are built node by node, cloned and updated.
  *
  * A graph runs its ops in the order in which they were added, which satisfies every
- * dependency that a node can be added with, so no edges are kept. A child graph is copied
- * into its parent; one that moves there, or is a conditional node's body, stays a graph
- * that the program may add to, until its parent is instantiated.
+ * dependency that a node can be added with, so no edges are kept. A node has a copy of its child
+ * graph; one that moves there, or is a conditional node's body, stays a graph that the
+ * program may add to, until its parent is instantiated.
  */
 #include "sim.h"
 
@@ -150,16 +150,32 @@ CUresult cuGraphAddEmptyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode
 	return result;
 }
 
+/* The lock is held. A node that runs @inside, which is its own from now on. */
+static CUresult add_inside(CUgraphNode *node, CUgraph handle, struct sim_graph *inside, struct sim_op **made)
+{
+	struct sim_op *op = sim_op_new(SIM_OP_GRAPH, &inside->object.handle, sizeof(inside->object.handle));
+
+	if (op)
+		op->inside = inside;
+	*made = op;
+	return add(node, handle, op);
+}
+
 /* The lock is held. */
 static CUresult add_copy(CUgraphNode *node, CUgraph handle, CUgraph child_handle)
 {
-	struct sim_graph *graph = graph_of(handle), *child = graph_of(child_handle);
+	struct sim_graph *graph = graph_of(handle), *child = graph_of(child_handle), *copy;
+	CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
+	struct sim_op *op;
 
 	if (!node || !graph || !child || graph == child)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (!sim_graph_copy(graph, child))
-		return CUDA_ERROR_OUT_OF_MEMORY;
-	return add_host(node, handle, nothing, NULL);
+	copy = sim_graph_new(SIM_GRAPH);
+	if (copy && sim_graph_copy(copy, child))
+		result = add_inside(node, handle, copy, &op);
+	if (copy && result != CUDA_SUCCESS)
+		sim_handle_close(&copy->object);
+	return result;
 }
 
 CUresult cuGraphAddChildGraphNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count,
@@ -174,17 +190,6 @@ CUresult cuGraphAddChildGraphNode(CUgraphNode *node, CUgraph graph, const CUgrap
 	result = add_copy(node, graph, child);
 	pthread_mutex_unlock(&sim_lock);
 	return result;
-}
-
-/* The lock is held. A node that runs @inside, which is its own from now on. */
-static CUresult add_inside(CUgraphNode *node, CUgraph handle, struct sim_graph *inside, struct sim_op **made)
-{
-	struct sim_op *op = sim_op_new(SIM_OP_GRAPH, &inside->object.handle, sizeof(inside->object.handle));
-
-	if (op)
-		op->inside = inside;
-	*made = op;
-	return add(node, handle, op);
 }
 
 /* The lock is held. */
@@ -318,7 +323,7 @@ CUresult cuGraphExecUpdate_v2(CUgraphExec handle, CUgraph from, CUgraphExecUpdat
 	copy = exec && graph && info ? sim_graph_new(SIM_GRAPH) : NULL;
 	if (copy) {
 		result = CUDA_ERROR_OUT_OF_MEMORY;
-		if (sim_graph_copy(copy, graph)) {
+		if (sim_graph_flatten(copy, graph)) {
 			bool same = same_nodes(exec, copy);
 
 			*info = (CUgraphExecUpdateResultInfo){

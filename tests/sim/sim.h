@@ -204,6 +204,7 @@ struct sim_op {
 	uint64_t queued_ns;
 	uint32_t correlation;		/* number of the call that submitted it; 0: not counted */
 	uint32_t graph, node, nodes;	/* of a graph launch: see activity.h */
+	uint32_t part, place;		/* of an executable graph */
 	void *blob;			/* owned: parameters or staged source */
 	size_t blob_size;
 	union {
@@ -287,8 +288,10 @@ struct sim_graph {
 
 struct sim_graph *sim_graph_new(enum sim_type type);		/* locked */
 void sim_graph_append(struct sim_graph *graph, struct sim_op *op); /* locked */
-/* What @from holds, and the graphs inside it, to the end of @to. */
+/* What @from holds, copies of the graphs inside it too, to the end of @to. */
 bool sim_graph_copy(struct sim_graph *to, const struct sim_graph *from); /* locked */
+/* The same for an executable graph, in the order in which it runs. */
+bool sim_graph_flatten(struct sim_graph *to, const struct sim_graph *from); /* locked */
 /* Takes @op over, also when it fails. */
 CUresult sim_capture_op(struct sim_stream *stream, struct sim_op *op); /* locked */
 void sim_capture_set(struct sim_capture **at, struct sim_capture *capture);

@@ -4,8 +4,8 @@
  *
  * What they hold is what the graph held of which they were made (program_graphs.h), and changes where they are updated to
  * another one: then they are another graph from there on, unless that one has the same kernels from the same lines.
- * With --gpu=nodes the kernels of a replay have numbers that grow as nodes were captured or added: where a replay has the
- * same kernels, by number and by name, each is the one in its place.  Otherwise the kernels of a name are known where all of them
+ * With --gpu=nodes the kernels of a replay have numbers that grow as nodes were captured or added, those of a graph and then of
+ * the graphs inside of it: where a replay has the same kernels, by number and by name, each is the one in its place.  Otherwise the kernels of a name are known where all of them
  * come from one place.
  */
 #ifndef CT_CLI_STACK_GRAPHS_H

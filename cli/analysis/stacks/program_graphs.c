@@ -228,7 +228,7 @@ static int built_launch(struct ct_program_graphs *s, const struct ct_registry *r
 {
 	const struct ct_graph_capture *capture = built_capture(s, built_stream(span->record), span->pid);
 	struct ct_program_graph *graph = capture ? built_get(s, capture->graph) : NULL;
-	struct built_node node = { .kernel = { span->stack, ct_record_kernel(span->record, reg) } };
+	struct built_node node = { .kernel = { .stack = span->stack, .kernel = ct_record_kernel(span->record, reg) } };
 
 	return graph ? built_add(s, graph, node) : 0;
 }
@@ -261,7 +261,7 @@ static int built_node(struct ct_program_graphs *s, const struct ct_registry *reg
 		if (rc)
 			return rc;
 	} else if (ct_record_known(r, CT_KNOWN_NODE_TYPE) == BUILT_KERNEL) {
-		node.kernel = (struct ct_graph_kernel_made){ span->stack, ct_record_kernel(r, reg) };
+		node.kernel = (struct ct_graph_kernel_made){ .stack = span->stack, .kernel = ct_record_kernel(r, reg) };
 	} else {
 		return 0;
 	}
@@ -354,23 +354,40 @@ uint64_t ct_program_graphs_source(struct ct_program_graphs *s, const struct ct_s
 	return number;
 }
 
-static int built_each(const struct ct_program_graphs *s, uint64_t number, unsigned int depth, bool *whole,
-		      int (*each)(void *arg, struct ct_graph_kernel_made kernel), void *arg)
+/* What is asked for each kernel, and how far it is. */
+struct built_walk {
+	int (*each)(void *arg, struct ct_graph_kernel_made kernel);
+	void *arg;
+	uint32_t parts;
+	bool whole;
+};
+
+static int built_each(const struct ct_program_graphs *s, uint64_t number, unsigned int depth, struct built_walk *walk)
 {
 	const struct ct_program_graph *graph = depth < BUILT_DEEP ? built_get(s, number) : NULL;
+	uint32_t part = walk->parts++;
 	int rc = 0;
 
-	*whole &= graph && !graph->partly;
+	walk->whole &= graph && !graph->partly;
+	for (unsigned int i = 0; graph && i < graph->count && !rc; i++) {
+		struct ct_graph_kernel_made kernel = graph->nodes[i].kernel;
+
+		kernel.part = part;
+		rc = graph->nodes[i].inside ? 0 : walk->each(walk->arg, kernel);
+	}
 	for (unsigned int i = 0; graph && i < graph->count && !rc; i++)
-		rc = graph->nodes[i].inside ? built_each(s, graph->nodes[i].inside, depth + 1, whole, each, arg) :
-					      each(arg, graph->nodes[i].kernel);
+		rc = graph->nodes[i].inside ? built_each(s, graph->nodes[i].inside, depth + 1, walk) : 0;
 	return rc;
 }
 
 int ct_program_graphs_each(const struct ct_program_graphs *s, uint64_t number, bool *whole,
 			   int (*each)(void *arg, struct ct_graph_kernel_made kernel), void *arg)
 {
-	return built_each(s, number, 0, whole, each, arg);
+	struct built_walk walk = { .each = each, .arg = arg, .whole = true };
+	int rc = built_each(s, number, 0, &walk);
+
+	*whole &= walk.whole;
+	return rc;
 }
 
 void ct_program_graphs_free(struct ct_program_graphs *s)

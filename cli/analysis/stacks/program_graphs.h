@@ -16,6 +16,7 @@
 
 struct ct_graph_kernel_made {
 	uint32_t stack, kernel;		/* from where, and its name; 0: not known */
+	uint32_t part;			/* which of the graph, and of the graphs inside of it: numbered as they begin, from 0 */
 };
 
 struct ct_program_graph;
@@ -47,8 +48,8 @@ int ct_program_graphs_span(struct ct_program_graphs *s, const struct ct_registry
 uint64_t ct_program_graphs_source(struct ct_program_graphs *s, const struct ct_span *span);
 
 /*
- * Gives the kernels of a graph, in the order in which they were captured or added.  *@whole is made false where some are not
- * known.  Gives what @each gave that is not 0.
+ * Gives the kernels of a graph in the order in which they were captured or added, and then those of each graph inside of it.
+ * *@whole is made false where some are not known.  Gives what @each gave that is not 0.
  */
 int ct_program_graphs_each(const struct ct_program_graphs *s, uint64_t number, bool *whole,
 			   int (*each)(void *arg, struct ct_graph_kernel_made kernel), void *arg);
