@@ -105,6 +105,11 @@ t_summaries()
 	"$plain" explain "$(summary_of sleep)" 2>/dev/null | tr -s ' \n' ' ' |
 		grep -q 'Rank 1 makes 1 other rank wait for 32\.[0-9]* ms in each iteration (86\.[0-9] %): in a step it spends 34\.85 ms in the application, the other 3\.89 ms'
 	ok $? "... and who waits for whom, and why"
+	# The first steps of two ranks are far longer than those of the others, whose steps are as long as theirs from then on.
+	xz -dc tests/data/ranks/mesh_sleep.summary.xz >"$d/mesh_sleep.summary"
+	"$plain" explain "$d/mesh_sleep.summary" 2>/dev/null | tr -s ' \n' ' ' |
+		grep -q 'job, 4 ranks recorded Rank 1 makes 2 other ranks wait for 31\.[0-9]* ms in each iteration (67\.[0-9] %, the one that waits most): in a step it spends 32\.75 ms'
+	ok $? "... of a mesh of ranks, too, with long first steps"
 	for name in sleep bandwidth hang; do
 		"$plain" summarize -f -o "$d/again" "$(ranks_trace "$name")" 2>&1 |
 			grep -Eq '\(([0-9]{1,3} B|[12]\.[0-9]+ KiB) a rank and step|: 2 ranks, 0 steps, [0-9.]+ KiB$'

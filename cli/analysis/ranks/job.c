@@ -316,8 +316,8 @@ static bool job_alike(const struct ct_job *job)
 	double least = 0, most = 0;
 
 	for (unsigned int i = 0; i < job->count; i++) {
-		const struct ct_job_rank *r = &job->ranks[i];
-		double step = r->steps ? (double)(r->to - r->from) / r->steps : 0;
+		/* The first steps of a rank may be far longer than all others: the median is of those that come again. */
+		double step = job->ranks[i].steps ? job->ranks[i].step : 0;
 
 		least = step && (!least || step < least) ? step : least;
 		most = step > most ? step : most;

@@ -98,7 +98,7 @@ function verdict(manifest) {
 			others.map((v) => el("p", { class: "verdict-text" }, el("b", {}, `${whoOf(manifest, v.process, v.pid)} `), v.text ?? "", " ", v.startup ?? ""))));
 }
 
-const STAGE_CLASS = { startup: 0, init: 1, modules: 2, communicators: 2, weights: 3, warmup: 4, steady: 5, teardown: 6 };
+const STAGE_CLASS = { startup: 0, init: 1, modules: 2, weights: 3, warmup: 4, steady: 5, teardown: 6, communicators: 8 };
 
 function stages(manifest, jump) {
 	const all = manifest.job?.summaries ? [] : manifest.stages ?? [];
