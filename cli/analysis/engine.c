@@ -93,7 +93,7 @@ static int engine_add(struct ct_engine *e, const struct ct_analyser *analyser)
 	if (!a->state)
 		return -ENOMEM;
 	e->calls[e->count] = (struct engine_call){ analyser->event, a };
-	gets = !analyser->gpu || e->trace->has_gpu;
+	gets = (!analyser->gpu || e->trace->has_gpu) && (!analyser->stacks || ct_registry_info(&e->trace->reg, "stacks"));
 	for (unsigned int kind = CT_ON_BEGIN; kind <= CT_ON_UNRETURNED; kind <<= 1)
 		if (gets && analyser->event && (analyser->on & kind))
 			e->on[kind] |= 1ull << e->count;

@@ -34,6 +34,7 @@ struct ct_analyser {
 	bool collectives;		/* it uses ct_analysis.collectives */
 	bool summaries;			/* as a report, it can be made of summaries of traces, too */
 	bool gpu;			/* of a trace without records of the GPU it gets nothing */
+	bool stacks;			/* of a trace without stacks it gets nothing */
 	bool samples;			/* it gets samples, of threads and of GPUs, as instants; nobody else does */
 	bool unfiltered;		/* it gets all of them, whatever --from, --pid ... say */
 	bool streams;			/* its one table is begun in begin(), and rows go out at once */

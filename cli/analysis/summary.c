@@ -22,6 +22,7 @@
 #include "analysis/program/top_lists.h"
 #include "analysis/ranks/job_uncovered.h"
 #include "analysis/ranks/job_verdict.h"
+#include "analysis/stacks/costs.h"
 #include "analysis/unseen_processes.h"
 #include "analysis/verdict.h"
 #include "view/term.h"
@@ -464,7 +465,7 @@ static void summary_free(struct ct_analysis *a)
 
 static const struct ct_analyser *const needs[] = {
 	&ct_calls_analyser, &ct_accounting_analyser, &ct_idle_analyser, &ct_gpu_busy_analyser,
-	&ct_gpu_coverage_analyser, &ct_gpu_idle_analyser, &ct_job_analyser, NULL
+	&ct_gpu_coverage_analyser, &ct_gpu_idle_analyser, &ct_job_analyser, &ct_stack_scopes_analyser, NULL
 };
 
 const struct ct_analyser ct_report_summary = {

@@ -3,10 +3,13 @@
 #include "analysis/verdict.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/gpu/coverage.h"
 #include "analysis/gpu/idle_causes.h"
 #include "analysis/program/outliers.h"
+#include "analysis/stacks/hot.h"
+#include "trace/stacks/stacks.h"
 #include "view/term.h"
 
 #define MUCH	30.0	/* % of the wall time: enough to be the limit */
@@ -49,6 +52,7 @@ void ct_verdict_of(struct ct_verdict *v, const struct ct_analysis *a, unsigned i
 	};
 	if (ct_gpu_covers(ct_analysis_state(a, &ct_gpu_coverage_analyser), p->pid, begin, end))
 		v->busy = &busy->processes[process];
+	v->elsewhere = ct_hot_elsewhere(ct_analysis_state(a, &ct_stack_scopes_analyser), CT_STACK_PART(process, true), &v->waits_for);
 	v->measured = v->busy && v->idle->measured;
 	v->queued = ct_gpu_idle_queued(ct_analysis_state(a, &ct_gpu_idle_analyser), p);
 }
@@ -90,6 +94,7 @@ struct shares {
 	double ranks;		/* it only waited for other ranks */
 	double queued;		/* it was idle although it had work: not for want of the host */
 	double pauses;		/* in the application, between iterations */
+	double elsewhere;	/* in the application, without work of its own */
 	uint64_t syncs;
 	bool only_copies;	/* no launch, and more copies than sets */
 };
@@ -148,6 +153,7 @@ static struct shares verdict_shares(const struct ct_verdict *v)
 		sets += stage->sets;
 	}
 	s.only_copies = !launches && copies > sets;
+	s.elsewhere = s.app * v->elsewhere;
 	s.pauses = verdict_pauses(v, s.app);
 	return s;
 }
@@ -185,6 +191,9 @@ static enum ct_limit verdict_limit(const struct ct_verdict *v, const struct shar
 	if (!v->busy && s->syncs * 2 < iterations)
 		return CT_LIMIT_UNKNOWN;
 	if (s->wait < SOME)
+		return CT_LIMIT_HOST;
+	/* It waits, but its own work is what the GPU mostly waits for. */
+	if (s->app >= MOST && (v->busy ? s->app >= 2 * s->wait : s->idle >= MOST))
 		return CT_LIMIT_HOST;
 	if (v->busy)
 		return CT_LIMIT_SYNC;
@@ -323,7 +332,7 @@ enum ct_limit ct_verdict_steady(const struct ct_verdict *v, char *buf, size_t si
 	uint32_t iterations = v->process->iterations_count - ct_phases_warmup(v->process);
 	unsigned int threads = ct_account_turns(v->account);
 	struct ct_coverage covered;
-	char what[200], why[200], parts[400], idle[160] = "", turns[200] = "", who[48], ns[CT_TERM_TEXT], n[CT_TERM_TEXT],
+	char what[200], why[280], parts[400], idle[160] = "", turns[200] = "", who[48], ns[CT_TERM_TEXT], n[CT_TERM_TEXT],
 	     all[CT_TERM_TEXT], ranks[80] = "", launches[64], other[96];
 
 	if (!verdict_wall(v) || !v->process->works) {
@@ -347,6 +356,9 @@ enum ct_limit ct_verdict_steady(const struct ct_verdict *v, char *buf, size_t si
 			 ", since it hardly ever synchronises");
 	else
 		snprintf(why, sizeof(why), "limited by %s", ct_limit_word(limit));
+	if ((limit == CT_LIMIT_HOST || limit == CT_LIMIT_PAUSES) && s.elsewhere >= SOME)
+		snprintf(why + strlen(why), sizeof(why) - strlen(why), ", %s for %.1f %% of it (by samples)", ct_sample_words[v->waits_for],
+			 s.elsewhere);
 	verdict_parts(v, parts, sizeof(parts));
 	if (*parts && threads > 1)
 		verdict_turns(v, threads, turns, sizeof(turns));

@@ -22,13 +22,15 @@ struct ct_verdict {
 	bool measured;				/* the idle time, by records of the GPU */
 	const struct ct_gpu_busy_process *busy;	/* by the same records; NULL: there are none */
 	uint64_t queued;			/* ns in which it was idle with work queued: ct_gpu_idle_queued() */
+	double elsewhere;			/* share of the application's time: ct_hot_elsewhere(); 0: not known */
+	enum ct_sample_state waits_for;		/* most of it */
 	bool rank;				/* it is one of several ranks: it waits for no requests */
 	bool simulated;				/* the GPU */
 };
 
 /*
  * Of a process, by its index.  The pass had ct_accounting_analyser, ct_idle_analyser, ct_gpu_busy_analyser,
- * ct_gpu_coverage_analyser and ct_gpu_idle_analyser.
+ * ct_gpu_coverage_analyser, ct_gpu_idle_analyser and ct_stack_scopes_analyser.
  */
 void ct_verdict_of(struct ct_verdict *v, const struct ct_analysis *a, unsigned int process);
 

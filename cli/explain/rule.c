@@ -9,6 +9,7 @@
 
 #include "analysis/gpu/coverage.h"
 #include "analysis/gpu/idle_causes.h"
+#include "analysis/stacks/hot.h"
 #include "base/grow.h"
 
 static char *explain_format(struct ct_explain *x, const char *format, va_list args)
@@ -189,5 +190,7 @@ void ct_explain_choose(struct ct_explain *x, unsigned int index)
 	}
 	x->idle_measured = x->idle->measured && x->busy;
 	x->queued = ct_gpu_idle_queued(ct_explain_state(x, &ct_gpu_idle_analyser), x->process);
+	x->elsewhere = ct_hot_elsewhere(ct_explain_state(x, &ct_stack_scopes_analyser), CT_STACK_PART(index, true), &x->waits_for) *
+		       ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_APP);
 	x->waiting = x->busy ? CT_STAGES_MAIN(x->busy->any.stages, .waiting) : 0;
 }

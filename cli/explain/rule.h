@@ -81,6 +81,8 @@ struct ct_explain {
 	bool idle_measured;
 	const struct ct_gpu_busy_process *busy;	/* NULL: no records of the GPU, or not of all the steady state */
 	uint64_t queued;			/* ns: see ct_gpu_idle_queued() */
+	uint64_t elsewhere;			/* ns of the application without work of its own: ct_hot_elsewhere() */
+	enum ct_sample_state waits_for;		/* most of it */
 	uint64_t waiting;			/* ns in which the GPU only waited for other ranks */
 	uint64_t wall[CT_SCOPE_COUNT];		/* ns */
 	uint64_t iterations;			/* of the steady state, at least 1 */

@@ -22,7 +22,8 @@ const struct ct_rule ct_rules[] = {
 	{ "host-bound", "the host limits: it launches more slowly than the GPU works", 10,
 	  "% of the steady state in synchronisations, at most",
 	  "If the host hardly ever waits although it synchronises, the GPU was done before. At least 10 launches "
-	  "an iteration and a synchronisation in every second one; otherwise the records do not show it.",
+	  "an iteration and a synchronisation in every second one; otherwise the records do not show it. From a synchronisation "
+	  "that left nothing to do until the next launch it is not launching that takes the time.",
 	  NULL, ct_rule_host_bound, CT_CAUSE_HOST, LINES(APP) | LINES(TIME) },
 	{ "gpu-idle", "idle times of the GPU between its work, and what the host did meanwhile", 5, SHARE,
 	  "Only where the GPU was recorded (record --gpu). A gap is from the end of all work of a GPU to the begin of the "
@@ -42,7 +43,9 @@ const struct ct_rule ct_rules[] = {
 	  &ct_repeats_analyser, ct_rule_graph, CT_CAUSE_HOST, LINES(LAUNCHES) },
 	{ "sync-each-iteration", "synchronisations after which the GPU has nothing to do", 5, SHARE,
 	  "A wait costs nothing by itself, since the GPU works meanwhile. Lost is the time from the end of a "
-	  "synchronisation that left nothing to do until the next submission, and no more than the host waits.",
+	  "synchronisation that left nothing to do until the next submission, and no more than the host waits. What explains less "
+	  "than a third of that time is not told, nor what the host would then wait for something else, by samples (a data "
+	  "loader, requests).",
 	  NULL, ct_rule_sync, CT_CAUSE_HOST, LINES(WAIT) },
 	{ "application", "time of the launching thread in the application, between calls", 30, SHARE,
 	  "Below a third of the time, calls are the better place to look.",

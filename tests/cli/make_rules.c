@@ -122,7 +122,7 @@ static void registry(void)
 	for (int i = 1; i <= 4; i++)
 		fprintf(f, "string %d _Z5part%dPfS_\n", i, i);
 	fprintf(f, "class %u user memory alloc %s cuMemAlloc%s cuMemAlloc_v2\n", ALLOC, CT_LAYOUT_SPEC(alloc), long_name());
-	fprintf(f, "info command program%s\n%s%s", long_name(), simulated ? "info gpu simulated\n" : "", sampled ? "info samples 100000\n" : "");
+	fprintf(f, "info command program%s\n%s%s", long_name(), simulated ? "info gpu simulated\n" : "", sampled ? "info stacks python\ninfo samples 100000\n" : "");
 	fclose(f);
 }
 

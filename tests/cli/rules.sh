@@ -45,7 +45,10 @@ cuda-graph steady launches 8 7 launch=20000 wait=400000 after=600000
 cuda-graph steady after 600000 0 launch=20000 launches=8 wait=400000
 cuda-graph steady allocs 0 1 launch=20000 launches=8 wait=400000 after=600000
 sync-each-iteration steady after 55000 50000
-sync-each-iteration steady wait 60000 20000 after=600000
+sync-each-iteration steady wait 210000 190000 after=600000
+sync-each-iteration steady sampled 2 4 after=600000 wait=400000
+host-bound steady after 1000000 4000000 launches=10 launch=10000 wait=5000
+cuda-graph steady sampled 2 4 launch=8000 launches=8 wait=400000 after=600000
 host-bound steady wait 11000 11200 launches=10 launch=10000 pause=90000000
 application steady after 460000 420000
 off-cpu steady off 21000 20000
@@ -249,6 +252,20 @@ t_rules_numbers()
 	rules_of leak=1000000 pause=20000000
 	is "$(jq -r '.findings[] | select(.Rule == "memory-growth") | .Finding | capture(", (?<n>[^,]*) an iteration").n' "$rd.json")" \
 		"976.56 KiB" "memory-growth: of an iteration, beside pauses"
+}
+
+# A host that waits for another thread, as for a data loader, is told about that, in the first sentence, too.
+t_rules_elsewhere()
+{
+	local advice='select(.Rule == "application") | .Try'
+	rules_explain sampled=4 after=600000 wait=200000
+	is "$(jq -r '.verdict[0].Verdict | capture("(?<w>limited by [^.]*)[.]").w' "$rd.json")" "limited by the host, waiting for a lock or another thread for 74" \
+		"samples say that it waits: the first sentence does, too"
+	is "$(jq -r ".findings[] | $advice" "$rd.json" | cut -d: -f1)" "It waits for another thread of the program" "... and what to do about that"
+	is "$(rules_found | grep -c 'sync-each-iteration\|cuda-graph\|host-bound')" 0 "... and nothing that gains nothing while it waits" || rules_found
+	rules_explain sampled=2 after=600000 wait=200000
+	is "$(jq -r '.verdict[0].Verdict | capture("(?<w>limited by [^.]*)[.]").w' "$rd.json")" "limited by the host" "a host that runs"
+	is "$(jq -r ".findings[] | $advice" "$rd.json" | grep -c 'another thread')" 0 "... is not told so"
 }
 
 # What is told of an iteration of the steady state is of those in it: none of the warm-up counts.
@@ -459,7 +476,7 @@ t_rules_told()
 			"$rules" "$name: findings on $pid"
 	done <<'END'
 train|549|host-late (host-bound) (cuda-graph) (application) (getters)|steady state, 39 iterations of 1.75 ms (median): limited by the host. Its 2 launching threads spend 82.8 % in the application, 11.7 % launching, 3.9 % copying and 1.4 % waiting in synchronisations; the next work comes from thread 549 for 66.8 % of it and from thread 575 for 33.2 %.
-gpu/train|812|host-late (host-bound) (gpu-idle) (application) (cuda-graph) (getters)|steady state, 39 iterations of 1.74 ms (median): limited by the host. Its 2 launching threads spend 78.1 % in the application, 15.5 % launching, 4.7 % copying and 1.5 % waiting in synchronisations; the next work comes from thread 812 for 75.4 % of it and from thread 837 for 24.6 %; the GPU works for 15.9 % of it (measured).
+gpu/train|812|host-late (gpu-idle) (application) (host-bound) (cuda-graph) (getters)|steady state, 39 iterations of 1.74 ms (median): limited by the host. Its 2 launching threads spend 78.1 % in the application, 15.5 % launching, 4.7 % copying and 1.5 % waiting in synchronisations; the next work comes from thread 812 for 75.4 % of it and from thread 837 for 24.6 %; the GPU works for 15.9 % of it (measured).
 graph|624|getters|steady state, 300 iterations of 79.61 us (median): limited by the GPU. The launching thread spends 77.5 % waiting in synchronisations, 17.2 % in the application, 2.8 % launching and 2.6 % copying; the GPU has nothing to do for at least 5.1 %.
 gpu/sampler|846|host-late (gpu-idle) (application) (host-bound) lazy-loading|execution, 7.250 s without a repeating pattern: limited by the host. Its 9 launching threads spend 97.7 % in the application; the next work comes from thread 846 for 56.5 % of it, from thread 939 for 14.8 %, from thread 954 for 11.8 % and from 6 more threads; the GPU works for 1.0 % of it (measured).
 jax|660|application|steady state, 99 iterations of 497.94 us (median), which has 9 % of the kernels launched: what limits it is not known, since it hardly ever synchronises. Its 5 launching threads spend 87.6 % in the application, 6.5 % in other calls, 3.8 % launching and 2.1 % copying; the next work comes from thread 660 for 60.8 % of it, from thread 751 for 12.9 %, from thread 739 for 11.6 % and from 2 more threads.

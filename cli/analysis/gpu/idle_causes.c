@@ -319,9 +319,13 @@ static int idle_causes_gap(struct ct_analysis *a, struct ct_gpu_idle_device *d, 
 	idle_sum(&d->all, gap.duration);
 	d->gaps[stage]++;
 	d->idle[stage] += gap.duration;
-	if (gap.parts[CT_IDLE_SYNC])
-		d->after_sync[stage] += gap.parts[CT_IDLE_APP] + gap.parts[CT_IDLE_SYNC] +
-					gap.parts[CT_IDLE_LAUNCH] + gap.parts[CT_IDLE_START];
+	if (gap.parts[CT_IDLE_SYNC]) {
+		uint64_t after = gap.parts[CT_IDLE_APP] + gap.parts[CT_IDLE_SYNC] + gap.parts[CT_IDLE_LAUNCH] + gap.parts[CT_IDLE_START];
+
+		d->after_sync[stage] += after;
+		d->overlap[stage] += after < d->worked ? after : d->worked;
+		d->worked = 0;
+	}
 	if (idle_order(&gap, &d->longest[stage]) < 0)
 		d->longest[stage] = gap;
 	for (unsigned int i = 0; i < CT_IDLE_CAUSE_COUNT; i++)
@@ -361,11 +365,13 @@ static int idle_gpu(struct ct_analysis *a, const struct ct_trace_event *e)
 		if (!d->running++ && d->since && idle_causes_gap(a, d, e))
 			return -ENOMEM;
 		d->since = d->running == 1 ? 0 : d->since;
+		d->began = d->running == 1 ? e->begin : d->began;
 		return 0;
 	}
 	if (!d->running || --d->running)
 		return 0;
 	d->since = e->end;
+	d->worked += e->end - d->began;
 	d->number++;
 	d->last = idle_work(a, e);
 	return 0;

@@ -58,6 +58,8 @@ struct ct_gpu_idle_device {
 	uint64_t gaps[CT_STAGE_COUNT + 1], idle[CT_STAGE_COUNT + 1];
 	/* Of gaps in which a synchronisation returned: without memory, modules, driver, off the CPU. */
 	uint64_t after_sync[CT_STAGE_COUNT + 1];
+	/* Of each of these no more than the GPU had worked since the one before: more could not have been done meanwhile. */
+	uint64_t overlap[CT_STAGE_COUNT + 1];
 	struct ct_gpu_gap longest[CT_STAGE_COUNT + 1];
 	struct ct_gap_pairs pairs;		/* of all gaps */
 	struct ct_gap_pairs steady;		/* of those in the steady state, or the execution */
@@ -65,6 +67,7 @@ struct ct_gpu_idle_device {
 	/* Internal. */
 	uint32_t running;
 	uint64_t number;
+	uint64_t began, worked;			/* ns: it works since then; and before, since a gap in which a synchronisation returned */
 	struct ct_gpu_work_name last;
 };
 

@@ -501,6 +501,7 @@ const struct ct_analyser ct_stack_processes_analyser = {
 const struct ct_analyser ct_stack_scopes_analyser = {
 	.spans = CT_SPANS_BY_END,
 	.wants = costs_wants,
+	.stacks = true,
 	.samples = true,
 	.phases = true,
 	.needs = costs_needs,

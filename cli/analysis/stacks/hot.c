@@ -138,12 +138,12 @@ const char *ct_stack_line(const struct ct_stack_frame *f, char *buf, size_t size
 	return buf;
 }
 
-const char *ct_hot_states(const struct ct_stack_costs *costs, uint64_t part, bool before, char *buf, size_t size)
+/* How many samples of @part are between calls, or before the first one, in each state; their sum. */
+static uint64_t hot_count(const struct ct_stack_costs *costs, uint64_t part, bool before, uint64_t states[CT_SAMPLE_STATES])
 {
-	uint64_t states[CT_SAMPLE_STATES] = { 0 }, all = 0;
-	size_t used = 0;
+	uint64_t all = 0;
 
-	*buf = 0;
+	memset(states, 0, CT_SAMPLE_STATES * sizeof(*states));
 	for (size_t i = 0; i < costs->sums.count; i++) {
 		const struct ct_stack_cost *c = &costs->sums.list[i].cost;
 
@@ -154,6 +154,32 @@ const char *ct_hot_states(const struct ct_stack_costs *costs, uint64_t part, boo
 			all += c->of[CT_COST_STATE + k];
 		}
 	}
+	return all;
+}
+
+double ct_hot_elsewhere(const struct ct_stack_costs *costs, uint64_t part, enum ct_sample_state *most)
+{
+	static const bool elsewhere[CT_SAMPLE_STATES] = {
+		[CT_SAMPLE_SLEEP] = true, [CT_SAMPLE_LOCK] = true, [CT_SAMPLE_SOCKET] = true, [CT_SAMPLE_PIPE] = true,
+		[CT_SAMPLE_CHILD] = true, [CT_SAMPLE_POLL] = true,
+	};
+	uint64_t states[CT_SAMPLE_STATES], all = hot_count(costs, part, false, states), sum = 0;
+
+	*most = CT_SAMPLE_UNKNOWN;
+	for (unsigned int i = 0; i < CT_SAMPLE_STATES; i++) {
+		states[i] = elsewhere[i] ? states[i] : 0;
+		sum += states[i];
+		*most = states[i] > states[*most] ? i : *most;
+	}
+	return all >= CT_COSTS_SAMPLES ? (double)sum / all : 0;
+}
+
+const char *ct_hot_states(const struct ct_stack_costs *costs, uint64_t part, bool before, char *buf, size_t size)
+{
+	uint64_t states[CT_SAMPLE_STATES], all = hot_count(costs, part, before, states);
+	size_t used = 0;
+
+	*buf = 0;
 	for (;;) {
 		unsigned int most = 0;
 

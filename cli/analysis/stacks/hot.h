@@ -44,6 +44,12 @@ const char *ct_stack_line(const struct ct_stack_frame *f, char *buf, size_t size
 const char *ct_hot_states(const struct ct_stack_costs *costs, uint64_t part, bool before, char *buf, size_t size);
 
 /*
+ * The share of the samples of @part between calls in which a thread did no work of its own: it waited for another thread, for what
+ * comes from outside the process, or for a time.  0 to 1; of few samples 0.  *@most: what most of them say.
+ */
+double ct_hot_elsewhere(const struct ct_stack_costs *costs, uint64_t part, enum ct_sample_state *most);
+
+/*
  * "61 % train.py:12 (step) in torch, 20 % model.py:7 (forward) sleeping": at most @most lines, shares of what
  * has a line; "" if there are none.  Without samples: "61 % before train.py:12 (step)".  @which: as for ct_hot_lines().
  */

@@ -261,8 +261,6 @@ static int stack_idle_event(struct ct_analysis *a, const struct ct_trace_event *
 {
 	struct ct_stack_idle *s = a->state;
 
-	if (!s->stacks)
-		return 0;
 	/* What NVML says of a GPU is no work, and the gaps are not asked of it. */
 	if (e->class->layer == CT_LAYER_GPU)
 		return e->kind == CT_ON_BEGIN && s->gaps->ended ? stack_idle_gap(a, s->gaps->ended, e->point->cause) : 0;
@@ -315,7 +313,6 @@ static int stack_idle_begin(struct ct_analysis *a)
 
 	s->gaps = ct_analysis_state(a, &ct_gpu_idle_analyser);
 	s->driving = ct_analysis_state(a, &ct_driving_analyser);
-	s->stacks = ct_registry_info(&a->trace->reg, "stacks") != NULL;
 	return 0;
 }
 
@@ -347,6 +344,7 @@ const struct ct_analyser ct_stack_idle_analyser = {
 	.on = CT_ON_BEGIN | CT_ON_END | CT_ON_INSTANT,
 	.phases = true,
 	.unfiltered = true,
+	.stacks = true,
 	.samples = true,
 	.gpu = true,
 	.needs = needs,

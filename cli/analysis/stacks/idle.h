@@ -39,7 +39,6 @@ struct ct_stack_idle {
 	/* Internal. */
 	const struct ct_gpu_idle *gaps;
 	const struct ct_driving *driving;
-	bool stacks;				/* they were recorded */
 	CT_KEYED(struct idle_at) threads;
 };
 

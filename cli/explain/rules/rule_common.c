@@ -23,6 +23,24 @@ int ct_rule_process(const struct ct_analysis *a, const struct ct_trace_event *e,
 	return *scope == CT_SCOPE_COUNT ? -1 : p - a->phases->processes;
 }
 
+const char *ct_rule_waits(const struct ct_explain *x)
+{
+	static const char *const advice[CT_SAMPLE_STATES] = {
+		[CT_SAMPLE_LOCK] = "It waits for another thread of the program: give that one a head start (more data loader workers, "
+				   "prefetching, a longer queue), or make it faster. Where that one waits for requests, nothing is lost.",
+		[CT_SAMPLE_SLEEP] = "It sleeps: wait for what is to come (an event, a queue) instead of for a time.",
+		[CT_SAMPLE_SOCKET] = "It waits for data or requests from outside: fetch them ahead in another thread. Where no requests come, "
+				     "nothing is lost.",
+		[CT_SAMPLE_PIPE] = "It waits for another process: give that one a head start (more data loader workers, prefetching), or make "
+				   "it faster.",
+		[CT_SAMPLE_CHILD] = "It waits for a process that it has started: let that one run beside it.",
+		[CT_SAMPLE_POLL] = "It waits for data or requests from outside: fetch them ahead in another thread. Where no requests come, "
+				   "nothing is lost.",
+	};
+
+	return x->elsewhere * 2 > ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_APP) ? advice[x->waits_for] : NULL;
+}
+
 const char *ct_rule_profile(const struct ct_explain *x)
 {
 	if (ct_stacks_recorded(x->trace))

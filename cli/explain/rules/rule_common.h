@@ -64,6 +64,18 @@ uint64_t ct_rule_after_syncs(const struct ct_explain *x);
 /* What to do about time in the program's own code: whether stacks were recorded decides. */
 const char *ct_rule_profile(const struct ct_explain *x);
 
+/* What to do where the launching thread, by samples, mostly waits for something else between its calls; NULL: it does not. */
+const char *ct_rule_waits(const struct ct_explain *x);
+
+/*
+ * What of a gain remains: by samples the launching thread waits for something else for so long that it would wait for that
+ * instead (a data loader, requests).
+ */
+static inline uint64_t ct_rule_beyond_waits(const struct ct_explain *x, uint64_t ns)
+{
+	return ns > x->elsewhere ? ns - x->elsewhere : 0;
+}
+
 /* "; by samples 62 % running, 38 % sleeping"; "" where no samples say it. */
 const char *ct_rule_states(const struct ct_explain *x, enum ct_scope scope, char text[256]);
 

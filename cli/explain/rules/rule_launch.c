@@ -56,6 +56,27 @@ static bool launch_gpu_busy(const struct ct_explain *x)
 	return x->busy && ct_rule_share(x, CT_SCOPE_STEADY, ct_explain_gpu_ns(x) + x->queued + x->waiting) >= 90;
 }
 
+#define LAUNCH_LEAST	5.0	/* % of the steady state, or its iterations: what launches cost at least */
+
+/*
+ * ns that fewer launches do not shorten: from a synchronisation that left the GPU nothing to do until the next launch the host
+ * fetches data, or its requests come; and where samples say that it waits for something else.  In iterations, where there are some.
+ */
+static uint64_t launch_paused(const struct ct_explain *x, const struct ct_account_covered *in)
+{
+	uint64_t app = ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_APP), paused = 0, elsewhere = x->elsewhere;
+
+	if (!in->covered || x->busy)
+		paused = ct_rule_after_syncs(x);
+	for (uint32_t i = ct_phases_warmup(x->process); in->covered && !x->busy && i < x->process->iterations_count; i++)
+		paused += x->idle->iterations[i];
+	if (in->covered) {
+		paused = paused < in->app ? paused : in->app;
+		elsewhere = app ? (double)elsewhere * in->app / app : 0;
+	}
+	return paused > elsewhere ? paused : elsewhere;
+}
+
 /*
  * After a launch the GPU works while the host goes on.  If the host then hardly waits in its
  * synchronisations, the GPU was done before the host came: it is the host that limits.  Where
@@ -80,9 +101,8 @@ void ct_rule_host_bound(struct ct_explain *x, const struct ct_rule *rule)
 		wait = in.wait;
 	}
 	cost = host = (in.covered ? in.covered : wall) - wait;
-	/* Without iterations it is not known which pauses are between them: those behind a synchronisation may all be. */
-	if (!in.covered)
-		paused = ct_rule_after_syncs(x) < host ? ct_rule_after_syncs(x) : host;
+	paused = launch_paused(x, &in);
+	paused = paused < host ? paused : host;
 	if (!x->thread || rate < 10 * x->iterations || launch_gpu_busy(x) ||
 	    (!x->busy && syncs * 2 < x->iterations) ||
 	    wait * 100.0 >= rule->threshold * (host + wait))
@@ -100,7 +120,10 @@ void ct_rule_host_bound(struct ct_explain *x, const struct ct_rule *rule)
 			 ct_explain_time(x, CT_SCOPE_STEADY, paused, pause));
 	else
 		paused = 0;
-	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, x->idle_measured ? CT_SURE : CT_LIKELY, cost - (paused < cost ? paused : cost),
+	cost -= paused < cost ? paused : cost;
+	if (100.0 * cost < LAUNCH_LEAST * (in.covered ? in.covered : wall))
+		return;
+	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, x->idle_measured ? CT_SURE : CT_LIKELY, cost,
 			   "The host limits: %s launches %s take it %s each with what is between them%s, and its "
 			   "synchronisations %s%s%s.", ct_explain_rate(x, rate, n), ct_explain_per(x),
 			   ct_term_ns(each, (host - paused) / launches), pauses, wait ? "wait only " : "do not wait",
@@ -153,7 +176,7 @@ void ct_rule_application(struct ct_explain *x, const struct ct_rule *rule)
 			   getters >= 1000 ? "; calls that only ask libcuda for a value, which are not timed, are part of it" : "");
 	f->remedy = CT_REMEDY_APPLICATION;
 	if (*states)
-		ct_explain_advise(x, f, "%s", ct_rule_profile(x));
+		ct_explain_advise(x, f, "%s", ct_rule_waits(x) ? ct_rule_waits(x) : ct_rule_profile(x));
 	else if (launch_switches(x))
 		ct_explain_advise(x, f, "%s%s", ct_rule_profile(x), off ? "" : " The thread was on a CPU all that time.");
 	else

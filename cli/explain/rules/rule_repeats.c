@@ -299,6 +299,7 @@ void ct_rule_graph(struct ct_explain *x, const struct ct_rule *rule)
 		if (saved > x->wall[CT_SCOPE_STEADY] - (wait < x->wall[CT_SCOPE_STEADY] ? wait : x->wall[CT_SCOPE_STEADY]))
 			saved = x->wall[CT_SCOPE_STEADY] - wait;
 	}
+	saved = ct_rule_beyond_waits(x, saved);
 	if (ct_rule_share(x, CT_SCOPE_STEADY, saved) < rule->threshold)
 		return;
 	if (gaps)

@@ -9,25 +9,31 @@
 
 #define SYNC_TIMES	4		/* fewer are no habit */
 
-/* By its records: the GPU of the process that was idle longest after synchronisations. */
-static uint64_t sync_measured(const struct ct_explain *x)
+/* By its records: the GPU of the process that was idle longest after synchronisations; NULL: none was. */
+static const struct ct_gpu_idle_device *sync_measured(const struct ct_explain *x)
 {
 	const struct ct_gpu_idle *gpu = ct_explain_state(x, &ct_gpu_idle_analyser);
-	uint64_t most = 0;
+	const struct ct_gpu_idle_device *most = NULL;
 
 	for (unsigned int i = 0; i < gpu->devices_count; i++) {
 		const struct ct_gpu_idle_device *d = gpu->devices[i];
-		uint64_t ns = CT_STAGES_MAIN(d->after_sync);
 
-		if (d->process == (int)x->index && ns > most)
-			most = ns;
+		if (d->process == (int)x->index && CT_STAGES_MAIN(d->after_sync) > (most ? CT_STAGES_MAIN(most->after_sync) : 0))
+			most = d;
 	}
 	return most;
 }
 
+static uint64_t sync_measured_ns(const struct ct_explain *x)
+{
+	const struct ct_gpu_idle_device *d = sync_measured(x);
+
+	return d ? CT_STAGES_MAIN(d->after_sync) : 0;
+}
+
 uint64_t ct_rule_after_syncs(const struct ct_explain *x)
 {
-	return x->busy ? sync_measured(x) : x->idle->stages[CT_STAGE_STEADY] + x->idle->stages[CT_STAGE_EXECUTION];
+	return x->busy ? sync_measured_ns(x) : x->idle->stages[CT_STAGE_STEADY] + x->idle->stages[CT_STAGE_EXECUTION];
 }
 
 /*
@@ -47,7 +53,8 @@ void ct_rule_sync(struct ct_explain *x, const struct ct_rule *rule)
 {
 	const struct ct_scope_facts *facts = ct_rule_facts(x, CT_SCOPE_STEADY);
 	const struct ct_fact *most = NULL;
-	uint64_t syncs = 0, launches = 0, transfers = 0, each, rate = 0, idle, most_idle, other, wait, cost;
+	const struct ct_gpu_idle_device *gpu = x->idle_measured ? sync_measured(x) : NULL;
+	uint64_t syncs = 0, launches = 0, transfers = 0, each, rate = 0, idle, most_idle, other, wait, most_gain_ns, cost;
 	struct ct_finding *f;
 	char time[64], until[64], least[128] = "", n[CT_TERM_TEXT], waits[64], most_gain[128] = "";
 
@@ -74,18 +81,29 @@ void ct_rule_sync(struct ct_explain *x, const struct ct_rule *rule)
 	most_idle = most_idle > other ? most_idle - other : 0;
 	idle = idle > other ? idle - other : 0;
 	if (x->idle_measured)
-		most_idle = sync_measured(x);
-	/* A host that never waits still does its own work: no more than it waits can be gained. */
+		most_idle = sync_measured_ns(x);
+	/* A host that never waits still does its own work: no more than it waits can be gained, nor more than the GPU has to do. */
 	wait = ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_WAIT);
-	cost = most_idle < wait ? most_idle : wait;
+	most_gain_ns = gpu && CT_STAGES_MAIN(gpu->overlap) < wait ? CT_STAGES_MAIN(gpu->overlap) : wait;
+	most_gain_ns = most_idle < most_gain_ns ? most_idle : most_gain_ns;
+	cost = ct_rule_beyond_waits(x, most_gain_ns);
 	if (!x->idle_measured && !sync_leaves_nothing(x, syncs))
+		return;
+	/* What explains less than a third of it is not why. */
+	if (cost < most_idle / 3)
 		return;
 	if (!most || rate * 10 < x->iterations * 9 || syncs < SYNC_TIMES ||
 	    ct_rule_share(x, CT_SCOPE_STEADY, cost) < rule->threshold)
 		return;
 	if (!x->idle_measured && ct_rule_share(x, CT_SCOPE_STEADY, idle) >= 0.05)
 		snprintf(least, sizeof(least), "at least %s from their end to the next submission, ", ct_explain_time(x, CT_SCOPE_STEADY, idle, time));
-	if (cost < most_idle)
+	if (cost < most_gain_ns)
+		snprintf(most_gain, sizeof(most_gain), "; for all but %s the host would wait for something else instead",
+			 ct_explain_time(x, CT_SCOPE_STEADY, cost, waits));
+	else if (cost < most_idle && cost < wait)
+		snprintf(most_gain, sizeof(most_gain), "; what the GPU has to do takes %s meanwhile, and no more can be gained",
+			 ct_explain_time(x, CT_SCOPE_STEADY, cost, waits));
+	else if (cost < most_idle)
 		snprintf(most_gain, sizeof(most_gain), "; the host waits for %s, and can gain no more",
 			 ct_explain_time(x, CT_SCOPE_STEADY, wait, waits));
 	/* A program without launches copies and sets. */
