@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "userlib/plugins/stacks/lines.h"
+#include "userlib/plugins/stacks/text.h"
 
 #define PYTHON_TRIES		6u	/* to read a stack that changes */
 #define PYTHON_ENDS		3u	/* readings that have to have one outermost frame */
@@ -16,6 +17,7 @@
 #define PYTHON_THREADS		4096u	/* that are looked at */
 #define PYTHON_INTERPRETERS	64u
 #define PYTHON_CODES		(1u << 16)
+#define PYTHON_NAME		512u	/* bytes of texts, as python_text of frames.h has them */
 #define PYTHON_TEXT		2048u
 #define PYTHON_TABLE		(1u << 20)
 #define PYTHON_REFERENCES	(1ull << 44)	/* no object has as many, with the bits for objects that never go */
@@ -82,40 +84,14 @@ uint64_t ct_sampled_thread(struct ct_sampled_python *p, pid_t tid)
 
 /* ------------------------------------------------------------------- texts --- */
 
-static size_t python_utf8(char *to, uint32_t c)
-{
-	if (c < 0x20 || c == 0x7f)
-		c = '?';
-	if (c < 0x80) {
-		to[0] = c;
-		return 1;
-	}
-	if (c < 0x800) {
-		to[0] = 0xc0 | c >> 6;
-		to[1] = 0x80 | (c & 63);
-		return 2;
-	}
-	if (c < 0x10000) {
-		to[0] = 0xe0 | c >> 12;
-		to[1] = 0x80 | (c >> 6 & 63);
-		to[2] = 0x80 | (c & 63);
-		return 3;
-	}
-	to[0] = 0xf0 | (c >> 18 & 7);
-	to[1] = 0x80 | (c >> 12 & 63);
-	to[2] = 0x80 | (c >> 6 & 63);
-	to[3] = 0x80 | (c & 63);
-	return 4;
-}
-
-/* As the plugin's frames_string(): of a text that is too long the end. */
+/* As the plugin's frames_string(): of a text that is too long the end.  @room: of the text and a zero. */
 static bool python_text(struct ct_sampled_python *p, uint64_t string, char *to, size_t room)
 {
 	const struct layout *l = &p->about.layout;
-	uint64_t length, type;
+	uint64_t length, type, first;
 	uint32_t bits, kind, c;
 	uint8_t text[4 * PYTHON_TEXT];
-	size_t n = 0;
+	size_t size = 0;
 
 	if (!ct_remote_now(&p->remote, string + l->type, &type, 8) || type != p->about.string_type ||
 	    !ct_remote_now(&p->remote, string + l->string_length, &length, 8) || length > 1u << 20 ||
@@ -126,25 +102,25 @@ static bool python_text(struct ct_sampled_python *p, uint64_t string, char *to, 
 	if ((kind != 1 && kind != 2 && kind != 4) || !(bits & 8))
 		return false;
 	string += bits & 16 ? l->string_ascii : l->string_compact;
-	if (length > room) {
-		string += (length - room) * kind;
-		length = room;
+	if (length > PYTHON_TEXT) {
+		string += (length - PYTHON_TEXT) * kind;
+		length = PYTHON_TEXT;
 	}
-	if (length > PYTHON_TEXT || (length && !ct_remote_now(&p->remote, string, text, length * kind)))
+	if (length && !ct_remote_now(&p->remote, string, text, length * kind))
 		return false;
-	for (uint64_t i = 0; i < length; i++) {
-		char bytes[4];
-		size_t size;
-
+	for (first = length; first; first--) {
 		c = 0;
-		memcpy(&c, text + i * kind, kind);
-		size = python_utf8(bytes, c);
-		if (n + size >= room)
+		memcpy(&c, text + (first - 1) * kind, kind);
+		if (size + text_utf8_size(c) > room - 1)
 			break;
-		memcpy(to + n, bytes, size);
-		n += size;
+		size += text_utf8_size(c);
 	}
-	to[n] = 0;
+	for (; first < length; first++) {
+		c = 0;
+		memcpy(&c, text + first * kind, kind);
+		to += text_utf8(to, c);
+	}
+	*to = 0;
 	return true;
 }
 
@@ -208,7 +184,7 @@ static bool python_describe(struct ct_sampled_python *p, struct ct_sampled_code 
 {
 	/* With free threading references are counted elsewhere. */
 	bool counted = p->about.layout.type == 8;
-	char name[512], file[PYTHON_TEXT];
+	char name[PYTHON_NAME + 1], file[PYTHON_TEXT + 1];
 	char *function;
 
 	if (!python_first_text(p, code->name, name, sizeof(name)) || !python_text(p, code->filename, file, sizeof(file)) ||

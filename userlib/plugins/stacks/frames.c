@@ -5,6 +5,7 @@
 #include "base/sys.h"
 #include "plugins/stacks/lines.h"
 #include "plugins/stacks/memory.h"
+#include "plugins/stacks/text.h"
 
 struct python python;
 bool python_checked;
@@ -312,32 +313,17 @@ bool frames_walk(bool safe, void *thread, const struct python_last *last, struct
 }
 
 /* ------------------------------------------------------------------- texts --- */
-static size_t frames_utf8(char *to, size_t room, size_t n, uint32_t c)
+static bool frames_char(bool safe, uint64_t data, uint64_t i, uint32_t kind, uint32_t *c)
 {
-	if (c < 0x20 || c == 0x7f)
-		c = '?';
-	if (c < 0x80 && n + 1 <= room) {
-		to[n++] = (char)c;
-	} else if (c >= 0x80 && c < 0x800 && n + 2 <= room) {
-		to[n++] = (char)(0xc0 | c >> 6);
-		to[n++] = (char)(0x80 | (c & 63));
-	} else if (c >= 0x800 && c < 0x10000 && n + 3 <= room) {
-		to[n++] = (char)(0xe0 | c >> 12);
-		to[n++] = (char)(0x80 | (c >> 6 & 63));
-		to[n++] = (char)(0x80 | (c & 63));
-	} else if (c >= 0x10000 && c < 0x110000 && n + 4 <= room) {
-		to[n++] = (char)(0xf0 | c >> 18);
-		to[n++] = (char)(0x80 | (c >> 12 & 63));
-		to[n++] = (char)(0x80 | (c >> 6 & 63));
-		to[n++] = (char)(0x80 | (c & 63));
-	}
-	return n;
+	*c = 0;
+	return memory_read(safe, data + i * kind, c, kind);
 }
 
 /* Of a text that is too long the end. */
 static bool frames_string(const struct layout *l, bool safe, uint64_t string, char *to, size_t room, size_t *size)
 {
-	uint64_t length, type, data;
+	uint64_t length, type, data, first;
+	size_t used = 0;
 	uint32_t bits, kind, c;
 
 	if (!memory_may_be(string) || !memory_word(safe, string + l->type, &type) || type != python.string_type ||
@@ -349,12 +335,18 @@ static bool frames_string(const struct layout *l, bool safe, uint64_t string, ch
 	if ((kind != 1 && kind != 2 && kind != 4) || !(bits & 8))
 		return false;
 	data = string + (bits & 16 ? l->string_ascii : l->string_compact);
-	*size = 0;
-	for (uint64_t i = length > room ? length - room : 0; i < length; i++) {
-		c = 0;
-		if (!memory_read(safe, data + i * kind, &c, kind))
+	for (first = length; first; first--) {
+		if (!frames_char(safe, data, first - 1, kind, &c))
 			return false;
-		*size = frames_utf8(to, room, *size, c);
+		if (used + text_utf8_size(c) > room)
+			break;
+		used += text_utf8_size(c);
+	}
+	*size = 0;
+	for (; first < length; first++) {
+		if (!frames_char(safe, data, first, kind, &c))
+			return false;
+		*size += text_utf8(to + *size, c);
 	}
 	return true;
 }
