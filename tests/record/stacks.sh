@@ -405,6 +405,13 @@ t_stacks_many()
 	done
 	is "$(jq -rs '[.[] | select(.name == "sample") | .tid] | unique | length >= 180' "$work/many.jsonl")" true "each of its threads is sampled"
 	is "$(jq -rs '[.[] | select(.name == "sample" and .state == "unknown")] | length' "$work/many.jsonl")" 0 "and it is known what each does"
+	# More than its page has room for, one after another.
+	for try in 1 2 4 8; do
+		stacked waves "$python" tests/record/stacks_many.py "$PWD/build/tests/sim/libcuda.so.1" 100 $((2 * try)) 13
+		[ "$(jq -rs '[.[] | select(.name == "sample") | .tid] | unique | length' "$work/waves.jsonl")" -lt 1200 ] || break
+	done
+	is "$(jq -rs '[.[] | select(.name == "sample") | .tid] | unique | length >= 1200' "$work/waves.jsonl")" true "of 1,300 threads that come and go each is sampled"
+	is "$(grep -c 'were not sampled' "$work/waves.err")" 0 "... and none is said to be missing"
 }
 
 # startup_divided: what the thread did before its first call, as explain divides it in $work/startup.found.

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Many threads that call CUDA now and then and sleep.
 
-Usage: stacks_many.py LIBCUDA THREADS ROUNDS
+Usage: stacks_many.py LIBCUDA THREADS ROUNDS [TURNS]
+In each turn as many new threads.
 """
 import ctypes
 import sys
@@ -23,8 +24,9 @@ def work():
         time.sleep(0.05)
 
 
-threads = [threading.Thread(target=work) for _ in range(int(sys.argv[2]))]
-for thread in threads:
-    thread.start()
-for thread in threads:
-    thread.join()
+for _ in range(int(sys.argv[4]) if len(sys.argv) > 4 else 1):
+    threads = [threading.Thread(target=work) for _ in range(int(sys.argv[2]))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()

@@ -82,7 +82,7 @@ static void lines_notes(const struct ct_analysis *a, struct ct_table *t, bool fo
 {
 	const struct ct_stack_costs *costs = ct_analysis_state(a, &ct_stack_costs_analyser);
 	const struct ct_stack_idle *idle = ct_analysis_state(a, &ct_stack_idle_analyser);
-	const char *refused = ct_registry_info(&a->trace->reg, "stacks_refused");
+	const char *refused = ct_registry_info(&a->trace->reg, "stacks_refused"), *missed = ct_registry_info(&a->trace->reg, "samples_missed");
 	char ns[CT_TERM_TEXT], none[CT_TERM_TEXT];
 	struct ct_stack_cost all, unknown;
 
@@ -111,6 +111,8 @@ static void lines_notes(const struct ct_analysis *a, struct ct_table *t, bool fo
 		ct_table_note(t, "Time of the application, between calls, is divided by %llu samples.",
 			      (unsigned long long)(all.of[CT_COST_DIVIDES] + all.of[CT_COST_WAITED]));
 		ct_table_note(t, "+- is two standard errors of that time.");
+		if (missed)
+			ct_table_note(t, "%s threads were not sampled, too many came at once: their time is not among it.", missed);
 	} else if (ct_stacks_recorded(a->trace))
 		ct_table_note(t, "%sTime of the application, between calls, counts for the line of the call that follows.",
 			      ct_registry_info(&a->trace->reg, "samples_refused") ? "The recorder could not sample the program. " : "");

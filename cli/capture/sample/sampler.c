@@ -49,7 +49,8 @@ struct sampled_process {
 	struct ct_sampled_python python;
 	struct sampled_thread *threads;
 	unsigned int count, capacity;
-	uint32_t known;			/* threads of the page that are in threads[] */
+	uint32_t known;			/* threads of the page that were read */
+	uint64_t missed;		/* those that were overwritten before */
 	uint64_t samples;
 	bool called;			/* CUDA, with a stack */
 	bool refused;			/* the plugin does not believe its interpreter */
@@ -75,6 +76,7 @@ struct ct_sampler {
 	unsigned int count;
 	uint64_t looked;
 	uint64_t samples, late;		/* late: turns that were left out */
+	uint64_t missed;		/* threads that were not sampled: too many came at once */
 	int refused;			/* the errno with which a process's memory could not be read; 0: never */
 	uint32_t deeper;		/* id of "(deeper frames)" */
 	struct ct_sampled_stack stack;
@@ -116,7 +118,7 @@ static void sampler_close(struct ct_sampler *s, struct sampled_process *p)
 	if (!p->called || !p->samples || p->refused)
 		unlinkat(s->dirfd, p->name, 0);
 	else
-		s->samples += p->samples;
+		s->samples += p->samples, s->missed += p->missed;
 	for (unsigned int i = 0; i < p->count; i++)
 		ct_sampled_task_close(&p->threads[i].task);
 	free(p->threads);
@@ -266,6 +268,24 @@ static void sampler_add_thread(struct sampled_process *p, pid_t tid)
 	ct_sampled_task_open(&p->threads[p->count++].task, p->pid, tid);
 }
 
+/* Those that came since the last turn. */
+static void sampler_new_threads(struct sampled_process *p, const struct python_page *page)
+{
+	/* The ring went round: the oldest ones are overwritten. */
+	if ((int32_t)(page->threads - p->known) > (int32_t)PAGE_THREADS) {
+		p->missed += page->threads - PAGE_THREADS - p->known;
+		p->known = page->threads - PAGE_THREADS;
+	}
+	for (; p->known != page->threads; p->known++) {
+		uint64_t word = page->tids[p->known % PAGE_THREADS];
+
+		/* It is being written. */
+		if (word != page_thread(p->known, (uint32_t)word))
+			break;
+		sampler_add_thread(p, (uint32_t)word);
+	}
+}
+
 /* What the page says now. */
 static void sampler_update(struct sampled_process *p)
 {
@@ -288,8 +308,7 @@ static void sampler_update(struct sampled_process *p)
 		for (unsigned int i = 0; i < p->count; i++)
 			p->threads[i].gone = p->threads[i].gone || p->threads[i].task.tid == p->pid;
 	}
-	for (; p->known < page.threads && p->known < PAGE_THREADS && page.tids[p->known]; p->known++)
-		sampler_add_thread(p, page.tids[p->known]);
+	sampler_new_threads(p, &page);
 	p->called |= page.threads > 0;
 }
 
@@ -410,6 +429,11 @@ void ct_sampler_stop(struct ct_sampler *s, struct ct_registry_writer *registry)
 	if (s->samples) {
 		snprintf(text, sizeof(text), "%u", s->rate);
 		ct_registry_add_info(registry, "samples", text);
+		if (s->missed) {
+			snprintf(text, sizeof(text), "%llu", (unsigned long long)s->missed);
+			ct_registry_add_info(registry, "samples_missed", text);
+			fprintf(stderr, "cudatrace: %s threads were not sampled: more than %u came at once\n", text, PAGE_THREADS);
+		}
 	} else if (s->refused) {
 		fprintf(stderr, "cudatrace: threads were not sampled: the memory of the program can't be read: %s "
 			"(/proc/sys/kernel/yama/ptrace_scope, a container's seccomp filter)\n", strerror(s->refused));

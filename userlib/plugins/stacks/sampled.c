@@ -126,8 +126,7 @@ void sampled_thread(uint64_t *known)
 	}
 	*known = own->generation;
 	i = __atomic_fetch_add(&page->threads, 1, __ATOMIC_RELAXED);
-	if (i < PAGE_THREADS)
-		__atomic_store_n(&page->tids[i], (uint32_t)ct_sys0(SYS_gettid), __ATOMIC_RELEASE);
+	__atomic_store_n(&page->tids[i % PAGE_THREADS], page_thread(i, (uint32_t)ct_sys0(SYS_gettid)), __ATOMIC_RELEASE);
 }
 
 void sampled_python(uint32_t version, const struct layout *layout, uint64_t runtime, uint64_t code_type,
