@@ -76,6 +76,14 @@ for thread in threads:
 run(first, "inner", 0, 10)
 for thread in threads:
     thread.join()
+
+
+class Large(ctypes.Structure):
+    """As an argument it lies on the thread's stack: the main thread's grows by it."""
+    _fields_ = [("bytes", ctypes.c_char * (1 << 20))]
+
+
+ctypes.CFUNCTYPE(None, Large)(lambda large: run(first, "deeper", 1, 10))(Large())
 for i in range(20):
     again = new()
     run(again, "went_%02d" % i, i % 3, 2)

@@ -247,6 +247,7 @@ struct python_walk {
 	unsigned int count;
 	unsigned int first;	/* was there all the time */
 	bool cut;
+	bool none;		/* there is no frame */
 	uint64_t word;		/* where the state says which */
 	uint64_t inner, outer;	/* on the thread's stack: with what its code begins (several interpreters) */
 };
@@ -282,7 +283,7 @@ static bool python_frames(struct ct_sampled_python *p, struct python_walk *w, ui
 	uint8_t owner;
 
 	w->count = 0;
-	w->cut = false;
+	w->cut = w->none = false;
 	w->inner = w->outer = 0;
 	for (unsigned int i = 0; frame && i < 2 * CT_SAMPLED_DEPTH; i++) {
 		owner = 0;
@@ -357,6 +358,7 @@ static unsigned int python_walk(struct ct_sampled_python *p, uint64_t root, uint
 	static struct python_walk again;
 	unsigned int first;
 
+	w->none = false;
 	for (unsigned int i = 0; i < PYTHON_TRIES; i++) {
 		struct ct_remote_word now[2] = { { .at = word }, { .at = root } };
 		bool last = i + 1 == PYTHON_TRIES;
@@ -373,7 +375,13 @@ static unsigned int python_walk(struct ct_sampled_python *p, uint64_t root, uint
 			word = now[1].value + (uint64_t)p->about.layout.cframe_frame;
 			continue;
 		}
-		if (interrupted || !now[0].value || !python_frames(p, w, now[0].value))
+		if (interrupted)
+			continue;
+		if (!now[0].value) {
+			w->none = true;
+			break;
+		}
+		if (!python_frames(p, w, now[0].value))
 			continue;
 		ct_remote_learn(&p->remote, known);
 		/* Once more at one moment, unless there are more than can be read so. */
@@ -544,13 +552,23 @@ static unsigned int python_ours(struct ct_sampled_python *p, pid_t tid, struct p
 	return ours;
 }
 
+/* Where the frames of a state lay the last time. */
+static struct ct_remote_known *python_known(struct ct_sampled_python *p, uint64_t state)
+{
+	struct ct_sampled_state *s = &p->states[(state ^ state >> 12) / 64 % CT_SAMPLED_STATES];
+
+	if (s->state != state)
+		*s = (struct ct_sampled_state){ .state = state };
+	return &s->known;
+}
+
 static bool python_place(struct ct_sampled_python *p, const struct python_state *state, struct python_walk *w)
 {
 	const struct layout *l = &p->about.layout;
-	struct ct_remote_known known = { 0 };
+	struct ct_remote_known *known = python_known(p, state->state);
 	uint64_t cframe = state->cframe, word = l->cframe_frame >= 0 ? cframe + l->cframe_frame : state->state + l->thread_frame;
 
-	w->first = python_walk(p, 0, word, &known, w);
+	w->first = python_walk(p, 0, word, known, w);
 	w->word = state->state + (l->thread_cframe >= 0 ? (uint64_t)l->thread_cframe : l->thread_frame);
 	if (l->thread_cframe < 0)
 		return w->count && w->inner;
@@ -613,8 +631,12 @@ int ct_sampled_all(struct ct_sampled_python *p, pid_t tid, struct ct_sampled_sta
 	stack->depth = 0;
 	stack->cut = false;
 	for (unsigned int i = 0; i < ours; i++) {
-		if (!python_place(p, &states[i], &walks[i]))
+		if (!python_place(p, &states[i], &walks[i])) {
+			/* Without the frames of one a stack is not whole. */
+			if (!walks[i].none && !walks[i].count)
+				return 0;
 			continue;
+		}
 		for (at = count++; at && order[at - 1]->inner > walks[i].inner; at--)
 			order[at] = order[at - 1];
 		order[at] = &walks[i];
@@ -622,6 +644,9 @@ int ct_sampled_all(struct ct_sampled_python *p, pid_t tid, struct ct_sampled_sta
 	joined.count = 0;
 	joined.cut = false;
 	for (unsigned int i = 0; i < count && !joined.cut; i++) {
+		/* One that called another one waits for it. */
+		if (i && order[i]->first)
+			return 0;
 		/* Two that call each other in turns: which frame called which is not told. */
 		if (order[i]->inner < outer)
 			joined.cut = true;

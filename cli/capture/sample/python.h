@@ -36,12 +36,21 @@ struct ct_sampled_stack {
 	bool cut;			/* there are more */
 };
 
+#define CT_SAMPLED_STATES	64u
+
+/* Of programs with several interpreters: where the frames of one's thread lay. */
+struct ct_sampled_state {
+	uint64_t state;
+	struct ct_remote_known known;
+};
+
 struct ct_sampled_python {
 	struct ct_remote remote;
 	struct python_page about;
 	bool several;			/* it has, or had, a second interpreter */
 	uint64_t quickest;		/* ns: what reading a block takes at least; 0: not known */
 	uint8_t kind;			/* bit of strings where their kind begins, once it was found; 0: as .about says */
+	struct ct_sampled_state states[CT_SAMPLED_STATES];
 	CT_KEYED(struct ct_sampled_code) codes;
 };
 

@@ -85,7 +85,6 @@ static void native_bounds(struct native_stack *n, uint64_t here)
 	ssize_t got;
 	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
 
-	n->high = 1;
 	while (fd >= 0 && (got = read(fd, text + used, sizeof(text) - 1 - used)) > 0) {
 		char *line = text, *end;
 
@@ -105,11 +104,26 @@ out:
 		close(fd);
 }
 
+/*
+ * Is it on the stack that the thread has from its begin on?  The main thread's grows, and a thread may have begun on another one:
+ * where it is not, its bounds are looked for after 1, 2, 4 ... such calls.
+ */
+static bool native_own(struct native_stack *n, uint64_t here)
+{
+	uint32_t times;
+
+	if (here >= n->low && here < n->high)
+		return true;
+	times = ++n->elsewhere;
+	if (times & (times - 1))
+		return false;
+	native_bounds(n, here);
+	return here >= n->low && here < n->high;
+}
+
 uint64_t native_begins(struct native_stack *n, uint64_t here)
 {
-	if (!n->high)
-		native_bounds(n, here);
-	return here >= n->low && here < n->high ? n->high : 0;
+	return native_own(n, here) ? n->high : 0;
 }
 
 /* From which of the last stack's frames on all return addresses are where they were. */
@@ -243,8 +257,7 @@ static bool native_update(struct native_stack *n, uint64_t here, bool inside)
 
 	if (!backtrace)
 		return false;
-	if (!n->high)
-		native_bounds(n, here);
+	native_own(n, here);
 	if (!plugin.to) {
 		library = native_range(caller);
 		plugin = native_range((uint64_t)native_update);

@@ -20,7 +20,8 @@ struct native_frame {
 
 /* Of a thread. */
 struct native_stack {
-	uint64_t low, high;		/* of its own stack; high 0: not known, 1: it runs on another one */
+	uint64_t low, high;		/* of its own stack, as it was the last time; high 0: not known */
+	uint32_t elsewhere;		/* calls that were not on it */
 	unsigned int depth;
 	bool cut;			/* there are more frames */
 	struct native_frame frames[NATIVE_DEPTH];	/* the last stack, the innermost first, ours too */
