@@ -3,7 +3,7 @@
  * See interpreters.h.  Up to 3.11 the C API names the first interpreter's state alone, and any thread may run a state that
  * another one made.  So a state is ours if what runs it lies on our stack: a struct of the function that executes
  * Python code, or from 3.13 on the frame with which that begins.  Others' states change and go meanwhile: they are
- * read by process_vm_readv().
+ * read by process_vm_readv().  What ours points to changes and goes only while we run: it is read as it is.
  */
 #include "plugins/stacks/interpreters.h"
 
@@ -15,10 +15,12 @@
 #define THREADS		4096u	/* of an interpreter */
 #define OURS		8u	/* states on one stack */
 #define HEAD		512u	/* bytes of a state that may be looked at */
+#define CFRAME		64u	/* bytes of what runs one */
 
 /* What runs a state on our stack. */
 struct place {
 	uint64_t state, inner, outer;
+	bool whole;	/* all that runs it was seen: it is ours, and nothing that a thread left there which went */
 };
 
 const uint64_t *interpreters_find(void *handle, const struct layout *l)
@@ -50,14 +52,18 @@ bool interpreters_several(void)
 static bool place_cframes(struct place *p, uint64_t cframe, uint64_t here, uint64_t end)
 {
 	p->inner = p->outer = cframe;
-	for (unsigned int i = 0; cframe > here && cframe < end; i++) {
+	for (unsigned int i = 0; cframe > here && cframe < end - CFRAME; i++) {
 		p->outer = cframe;
 		/* Deeper than anything that is shown: it reaches anywhere. */
-		if (i == 4 * PYTHON_DEPTH)
+		if (i == 4 * PYTHON_DEPTH) {
 			p->outer = end;
-		if (i == 4 * PYTHON_DEPTH || !memory_word(true, cframe + python.layout.cframe_previous, &cframe))
 			break;
+		}
+		/* It lies on our stack. */
+		memory_word(false, cframe + python.layout.cframe_previous, &cframe);
 	}
+	/* The outermost one is a part of the state. */
+	p->whole = cframe - p->state < HEAD;
 	return p->inner > here && p->inner < end;
 }
 
@@ -68,17 +74,19 @@ static bool place_frames(struct place *p, uint64_t frame, uint64_t here, uint64_
 	uint8_t owner;
 
 	p->inner = p->outer = 0;
+	/* A state is run by no other thread than the one that it names. */
+	p->whole = true;
 	for (unsigned int i = 0; memory_may_be(frame); i++) {
-		if (i == 4 * PYTHON_DEPTH)
+		if (i == 4 * PYTHON_DEPTH) {
 			p->outer = end;
-		if (i == 4 * PYTHON_DEPTH || !memory_copy(frame + (uint64_t)l->frame_owner, &owner, 1))
 			break;
+		}
+		memory_read(false, frame + (uint64_t)l->frame_owner, &owner, 1);
 		if (owner >= l->owner_c && frame > here && frame < end) {
 			p->outer = frame;
 			p->inner = p->inner ? p->inner : frame;
 		}
-		if (!memory_word(true, frame + l->frame_previous, &frame))
-			break;
+		memory_word(false, frame + l->frame_previous, &frame);
 	}
 	return p->inner != 0;
 }
@@ -158,7 +166,7 @@ bool interpreters_walk(uint64_t here, uint64_t end, struct python_stack *more, s
 		s->cut = s->cut || (i && ours[i].inner < ours[i - 1].outer);
 		if (s->cut)
 			break;
-		if (!frames_walk(true, (void *)ours[i].state, NULL, more))
+		if (!frames_walk(!ours[i].whole, (void *)ours[i].state, NULL, more))
 			return false;
 		room = PYTHON_DEPTH - s->depth;
 		s->cut = more->cut || more->depth > room;
