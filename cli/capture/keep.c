@@ -9,16 +9,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "capture/ring.h"
 #include "capture/writers.h"
 #include "trace/directory.h"
 #include "trace/packet.h"
@@ -125,6 +128,8 @@ int ct_keep_open(struct ct_keep *k, const struct ct_keep_asked *asked, int dirfd
 {
 	char text[CT_TERM_TEXT];
 	struct statvfs fs;
+	struct statfs type;
+	bool in_memory;
 	uint64_t most;
 	int rc;
 
@@ -138,11 +143,15 @@ int ct_keep_open(struct ct_keep *k, const struct ct_keep_asked *asked, int dirfd
 		return ct_fail(err, errno, "--keep: %s", strerror(errno));
 	/* Other programs need some of the disk, too. */
 	most = (uint64_t)fs.f_bavail * fs.f_frsize;
+	in_memory = !fstatfs(dirfd, &type) && type.f_type == TMPFS_MAGIC;
+	/* Beyond that the kernel would end a process, perhaps the program. */
+	if (in_memory && ct_ring_memory("") < most)
+		most = ct_ring_memory("");
 	most = k->asked.bytes ? most - most / 8 : most / 2;
 	if (most < CT_KEEP_LEAST)
 		return ct_fail(err, ENOSPC, "--keep needs 32M of free space in the trace directory");
 	if (k->asked.bytes > most)
-		ct_complain("--keep: the disk has room for %s", ct_term_bytes(text, most));
+		ct_complain("--keep: the %s has room for %s", in_memory ? "memory" : "disk", ct_term_bytes(text, most));
 	if (!k->asked.bytes || k->asked.bytes > most)
 		k->asked.bytes = most;
 	return 0;

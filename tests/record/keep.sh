@@ -147,10 +147,16 @@ t_keep_full()
 	fi
 	"$cudatrace" record -q --no-module -f --keep 64M -o "$dir" -- "$PWD/build/tests/record-busy" 4000000 >"$work/full.out" 2>"$work/full.said"
 	is "$? $(cat "$work/full.out")" "0 4000000" "--keep of more than the disk has" || cat "$work/full.said"
-	grep -q 'keep: the disk has room for 2[01][.0-9]* MiB' "$work/full.said"
+	grep -q 'keep: the memory has room for 2[01][.0-9]* MiB' "$work/full.said"
 	ok $? "... says how much that is" || cat "$work/full.said"
 	! grep -q 'No space left\|no room for records' "$work/full.said" && "$cudatrace" report "$dir" >"$work/full.report" 2>&1
 	ok $? "... and the disk is never full" || cat "$work/full.said" "$work/full.report"
+	umount "$disk"
+	# A tmpfs may be larger than the memory.
+	mount -t tmpfs -o size=1000g none "$disk"
+	"$cudatrace" record -q --no-module -f --keep 900G -o "$dir" -- true 2>"$work/full.said"
+	sed -n 's/.*keep: the memory has room for \([0-9.]*\) GiB$/\1/p' "$work/full.said" | awk -v total="$(awk '/^MemTotal/ { print $2 / 1048576 }' /proc/meminfo)" '{ n++; bad += $1 > total } END { exit n != 1 || bad }'
+	ok $? "... nor more than the memory, where that is the disk" || cat "$work/full.said"
 	umount "$disk"
 	mount -t tmpfs -o size=64m none "$disk"
 	"$cudatrace" record -q --no-module -f --keep 24M -o "$dir" -- "$PWD/build/tests/record-running" 4 60 >"$work/filled.out" 2>"$work/filled.said" &
