@@ -150,6 +150,9 @@ static int attach_check(struct ct_attached *a, struct ct_error *err)
 	a->own_pid = ct_proc_own_pid(a->pid);
 	a->start = s.started;
 	a->stack = s.stack;
+	/* The kernel shows no memory map of it then. */
+	if (s.state == 'Z' && ct_proc_status(a->pid, "Threads:") > 1)
+		return ct_fail(err, ENOTSUP, "process %d: its main thread has ended, and the others can't be reached (record it from its start instead)", a->pid);
 	if (s.state == 'Z' || s.state == 'X')
 		return ct_fail(err, ESRCH, "process %d has ended", a->pid);
 	/* A debugger's process stands still, too. */

@@ -241,6 +241,13 @@ t_attach_refused()
 	attach trace-no 0.2
 	is $? 0 "afterwards it goes" || cat "$work/trace-no.said"
 	ended_well attach_refused
+	"$PWD/build/tests/record-moments" leader >"$work/leader.out" 2>&1 &
+	pid=$!
+	wait_until grep -qs '^State:.*Z' "/proc/$pid/status"
+	refuse "a process whose main thread has ended" "process $pid: its main thread has ended, and the others can't be reached" \
+		"$cudatrace" record -q -f -o "$work/trace-no" --pid $pid
+	kill -KILL $pid
+	wait $pid 2>/dev/null
 	refuse "no process" "there is no process 4194000" "$cudatrace" record -f -o "$work/trace-no" --pid 4194000
 	refuse "no number" "no process number" "$cudatrace" record --pid 12x
 	refuse "a program, too" "either a program or --pid" "$cudatrace" record --pid 1 -- true

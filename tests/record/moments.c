@@ -3,7 +3,8 @@
  * A program that is attached to at wrong moments: moments WHAT [SECONDS]
  *
  * Two threads allocate and free device memory without a pause; others do WHAT all the time: dlopen, malloc, fork,
- * handler (a signal handler that calls CUDA), threads (they begin and end), exec (of itself), exit (soon).  At the end,
+ * handler (a signal handler that calls CUDA), threads (they begin and end), exec (of itself), exit (soon).  With "leader" the
+ * main thread ends, and the others go on until they are killed.  At the end,
  * or at SIGTERM, prints "wrong N": results that were not success.
  */
 #include <dlfcn.h>
@@ -128,6 +129,8 @@ int main(int argc, char **argv)
 	}
 	printf("ready %d\n", getpid());
 	fflush(stdout);
+	if (!strcmp(what, "leader"))
+		pthread_exit(NULL);
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	if (leaves)
 		seconds = 0.05 + (double)(now.tv_nsec / 1000 % 300) / 1000;
