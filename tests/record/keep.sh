@@ -213,6 +213,9 @@ t_keep_copies()
 		babeltrace2 "$dir$n" 2>"$work/keep2.bt" >/dev/null && ! grep -v 'open call\|Tracer discarded\|^$' "$work/keep2.bt" | grep -q .
 		ok $? "... and babeltrace2 reads it" || cat "$work/keep2.bt"
 	done
+	is "$("$cudatrace" report --format csv summary "$dir" 2>/dev/null | sed -n 's/^duration,\([0-9]*\),.*/\1/p')" \
+		"$("$cudatrace" export --format jsonl -o - "$dir" 2>/dev/null | jq -n 'reduce inputs as $r (0; [., $r.ts] | max) * 1000000 | round')" \
+		"the summary says how long what is kept lasted"
 	# How old is what each thread that calls without a pause still has?
 	"$cudatrace" export --format jsonl -o - "$dir" 2>/dev/null | jq -r 'select(.name == "cuMemAlloc" and .phase == "E") | [.tid, .size / 16, .ts] | @tsv' |
 		awk '{ if (!($1 in n)) { first[$1] = $2; at[$1] = $3 } n[$1]++; last = $3 }

@@ -35,6 +35,9 @@ uint64_t ct_summary_duration(const struct ct_analysis *a)
 	for (unsigned int i = 0; i < a->phases->processes_count; i++)
 		if (a->phases->processes[i].stages_count && a->phases->processes[i].begin < first)
 			first = a->phases->processes[i].begin;
+	/* What the recorder wrote itself stays, and is older than what was kept (record --keep). */
+	if (ct_registry_info(&a->trace->reg, CT_KEEP_INFO) && first < a->trace->reg.start)
+		first = a->trace->reg.start;
 	return a->totals->points ? a->totals->last - first : 0;
 }
 
