@@ -42,6 +42,7 @@ struct running {
 	unsigned int refused_count;
 	bool any_refused;
 	const char *dir;		/* of the trace */
+	struct ct_drain *drain;
 	bool ranges;			/* processes say when the capture range begins and ends */
 	bool searches;			/* for processes that come meanwhile */
 };
@@ -373,6 +374,38 @@ static bool running_wait(struct running *r, uint64_t until)
 	return r->asked->child && r->asked->child->ended;
 }
 
+/*
+ * After this command did nothing for a while: it was stopped, or the machine was.  Processes that noticed have put
+ * everything back.
+ */
+static void running_return(struct running *r)
+{
+	bool begun = r->to.begun;
+
+	/* Nor do those that began by themselves do so again. */
+	r->to.begun = false;
+	for (unsigned int i = 0; i < r->count; i++) {
+		struct ct_attached *a = &r->attached[i], again;
+		struct ct_error err = { 0 };
+		int rc;
+
+		if (a->left || !ct_attached_lives(a))
+			continue;
+		rc = ct_attach(&again, &r->to, a->pid, &err);
+		if (rc == -EBUSY)
+			continue;
+		if (rc) {
+			a->left = true;
+			ct_complain("process %d had left, since this command stood still, and is not recorded any more: %s", a->pid, err.text);
+			continue;
+		}
+		again.range_said = a->range_said;
+		*a = again;
+		ct_complain("process %d had left, since this command stood still: it is recorded again, but not what it did meanwhile", a->pid);
+	}
+	r->to.begun = begun;
+}
+
 static void running_delay(struct running *r)
 {
 	uint64_t until = ct_now_ns() + (uint64_t)(r->asked->delay * 1e9);
@@ -392,6 +425,8 @@ static void running_follow(struct running *r)
 			end = ct_now_ns() + (uint64_t)(r->asked->seconds * 1e9);
 		if (running_wait(r, end) || __atomic_load_n(&r->asked->flight->over, __ATOMIC_ACQUIRE))
 			break;
+		if (__atomic_exchange_n(&r->drain->away, false, __ATOMIC_RELAXED))
+			running_return(r);
 		ct_flight_look(r->asked->flight);
 		running_tell_gpu(r, r->dir);
 		if (r->ranges && ct_now_ns() >= ranges) {
@@ -428,7 +463,7 @@ int ct_running_record(struct ct_recording *rec, const struct ct_running *asked, 
 {
 	struct sigaction act = { .sa_handler = running_on_signal };
 	struct ct_drain drain = CT_DRAIN_INIT;
-	struct running r = { .asked = asked };
+	struct running r = { .asked = asked, .drain = &drain };
 	int rc;
 
 	r.attached = calloc(CT_RUNNING_MAX, sizeof(*r.attached));

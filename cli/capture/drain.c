@@ -268,10 +268,13 @@ static void drain_set_word(const struct ct_drain *s, size_t offset, uint32_t val
 		return;		/* then WAIT_NS ends the sleep */
 }
 
-static void drain_say_alive(const struct ct_drain *s)
+static void drain_say_alive(struct ct_drain *s)
 {
 	uint64_t now = ct_now_ns();
 
+	if (s->alive && now - s->alive > CT_RECORDER_GONE_NS)
+		__atomic_store_n(&s->away, true, __ATOMIC_RELAXED);
+	s->alive = now;
 	if (pwrite(s->fd, &now, sizeof(now), offsetof(struct ct_recorder_page, alive)) < 0)
 		return;
 }

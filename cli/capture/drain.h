@@ -28,6 +28,8 @@ struct ct_drain {
 	pthread_t thread;
 	bool running;
 	bool stop;			/* by another thread */
+	uint64_t alive;			/* ns: when it said so last */
+	bool away;			/* it did not for longer than processes that were attached to wait; for another thread */
 	struct ct_keep *keep;		/* the directory is kept within its bounds; NULL: it has none */
 };
 

@@ -226,6 +226,31 @@ t_attach_ends()
 	ended_well attach_all
 }
 
+# The command is stopped for so long that the process leaves by itself; then it goes on.
+t_attach_paused()
+{
+	local dir=$work/trace-paused recorder
+	start_running attach_paused 2 30
+	"$cudatrace" record -q -f -o "$dir" --pid $pid 2>"$work/paused.said" &
+	recorder=$!
+	wait_until grep -q 'stood still' "$work/paused.said"
+	wait_until grep -q /.open- "/proc/$pid/maps"
+	kill -STOP $recorder
+	wait_until sh -c "! grep -q /.open- /proc/$pid/maps"
+	kill -CONT $recorder
+	wait_until grep -q "process $pid had left, since this command stood still: it is recorded again" "$work/paused.said"
+	ok $? "a command that stood still for long: a process that has left is recorded again, which is said" || cat "$work/paused.said"
+	wait_until grep -q /.open- "/proc/$pid/maps"
+	sleep 0.3
+	kill -INT $recorder
+	wait $recorder
+	is $? 0 "... and it ends as always" || cat "$work/paused.said"
+	ended_well attach_paused
+	"$cudatrace" export --format jsonl -o - "$dir" 2>/dev/null | jq -r 'select(.name == "cuMemAlloc" and .phase == "E") | [.tid, .size / 16] | @tsv' |
+		awk '{ if ($1 in last && $2 != last[$1] + 1) gaps[$1]++; last[$1] = $2 } END { for (t in last) { n++; bad += gaps[t] != 1 } exit n != 2 || bad }'
+	ok $? "... of each thread what it did meanwhile is missing, and nothing else"
+}
+
 t_attach_refused()
 {
 	start_running attach_refused 1 30
