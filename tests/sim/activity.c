@@ -86,7 +86,7 @@ void sim_activity_done(const struct sim_stream *stream, const struct sim_op *op,
 		.end = end, .context = (uint32_t)stream->context->id,
 		.stream = (uint32_t)stream->id, .graph = op->graph,
 		.node = op->node, .nodes = op->nodes,
-		.part = op->part, .place = op->place,
+		.place = op->place,
 	};
 
 	if (!tell || !told(op))

@@ -20,7 +20,7 @@ struct sim_activity {
 	bool dst_device, src_device, async;
 	uint32_t value;
 	uint32_t graph, node;		/* of a graph: its number, and the node's, from 1 */
-	uint32_t part, place;		/* the graph inside of it that the node is in, 0: none; the node's place in that */
+	uint32_t place;			/* the number that CUPTI gives the node, from 0: a graph's nodes before those inside of them */
 	uint32_t nodes;			/* how many nodes of that launch are told of */
 };
 

@@ -174,7 +174,7 @@ static void kernel(const struct sim_activity *a)
 		.end = convert(a->end), .context = a->context, .stream = a->stream,
 		.shared = a->shared, .shared_static = 16, .correlation = number(a->correlation),
 		.name = a->name, .graph = a->graph,
-		.graph_node = a->graph ? (u64)(a->graph + a->part) << 32 | a->place : 0,
+		.graph_node = a->graph ? (u64)a->graph << 32 | a->place : 0,
 	} };
 	u64 zero = setting("CUPTISIM_ZERO");
 

@@ -73,23 +73,23 @@ bool sim_graph_copy(struct sim_graph *to, const struct sim_graph *from)
 	return true;
 }
 
-/* Each graph inside is a part of its own, numbered as they begin. */
-static bool flatten(struct sim_graph *to, const struct sim_graph *from, uint32_t *parts)
+/* @number: of the next node; those of a graph stand before those of the graphs inside of it. */
+static bool flatten(struct sim_graph *to, const struct sim_graph *from, uint32_t *number)
 {
-	uint32_t part = (*parts)++, place = 0;
+	uint32_t place = *number;
 	struct sim_op *op, *copy;
 
-	for (op = from->first; op; op = op->next) {
-		place++;
+	for (op = from->first; op; op = op->next)
+		++*number;
+	for (op = from->first; op; op = op->next, place++) {
 		if (op->kind == SIM_OP_GRAPH) {
-			if (!flatten(to, op->inside, parts))
+			if (!flatten(to, op->inside, number))
 				return false;
 			continue;
 		}
 		copy = sim_op_clone(op);
 		if (!copy)
 			return false;
-		copy->part = part;
 		copy->place = place;
 		sim_graph_append(to, copy);
 	}
@@ -98,9 +98,9 @@ static bool flatten(struct sim_graph *to, const struct sim_graph *from, uint32_t
 
 bool sim_graph_flatten(struct sim_graph *to, const struct sim_graph *from)
 {
-	uint32_t parts = 0;
+	uint32_t number = 0;
 
-	return flatten(to, from, &parts);
+	return flatten(to, from, &number);
 }
 
 CUresult cuGraphCreate(CUgraph *handle, unsigned int flags)

@@ -204,7 +204,7 @@ struct sim_op {
 	uint64_t queued_ns;
 	uint32_t correlation;		/* number of the call that submitted it; 0: not counted */
 	uint32_t graph, node, nodes;	/* of a graph launch: see activity.h */
-	uint32_t part, place;		/* of an executable graph */
+	uint32_t place;			/* in an executable graph: see activity.h */
 	void *blob;			/* owned: parameters or staged source */
 	size_t blob_size;
 	union {

@@ -206,23 +206,14 @@ static void graph_tell(struct graph_kernel *kernel, struct graph_node *node)
 	kernel->ns += node->ns;
 }
 
-/* Are two nodes of a replay in one graph?  The upper half of CUPTI's number is that of the graph that a node is in. */
-static bool graph_together(const struct graph_node *a, const struct graph_node *b)
-{
-	return a->node >> 32 == b->node >> 32;
-}
-
 /* Are the kernels of the replays those of the graph and of those inside of it, each in its place? */
 static bool graph_agrees(const struct graph_kernel *kernels, const struct graph_node *nodes, const struct ct_cuda_graph *graph)
 {
 	if (graph->kernels != graph->nodes_count)
 		return false;
-	for (size_t i = 0; i < graph->kernels; i++) {
+	for (size_t i = 0; i < graph->kernels; i++)
 		if (!kernels[i].made.kernel || kernels[i].made.kernel != nodes[i].kernel)
 			return false;
-		if (i && (kernels[i].made.part == kernels[i - 1].made.part) != graph_together(&nodes[i], &nodes[i - 1]))
-			return false;
-	}
 	return true;
 }
 

@@ -358,23 +358,17 @@ uint64_t ct_program_graphs_source(struct ct_program_graphs *s, const struct ct_s
 struct built_walk {
 	int (*each)(void *arg, struct ct_graph_kernel_made kernel);
 	void *arg;
-	uint32_t parts;
 	bool whole;
 };
 
 static int built_each(const struct ct_program_graphs *s, uint64_t number, unsigned int depth, struct built_walk *walk)
 {
 	const struct ct_program_graph *graph = depth < BUILT_DEEP ? built_get(s, number) : NULL;
-	uint32_t part = walk->parts++;
 	int rc = 0;
 
 	walk->whole &= graph && !graph->partly;
-	for (unsigned int i = 0; graph && i < graph->count && !rc; i++) {
-		struct ct_graph_kernel_made kernel = graph->nodes[i].kernel;
-
-		kernel.part = part;
-		rc = graph->nodes[i].inside ? 0 : walk->each(walk->arg, kernel);
-	}
+	for (unsigned int i = 0; graph && i < graph->count && !rc; i++)
+		rc = graph->nodes[i].inside ? 0 : walk->each(walk->arg, graph->nodes[i].kernel);
 	for (unsigned int i = 0; graph && i < graph->count && !rc; i++)
 		rc = graph->nodes[i].inside ? built_each(s, graph->nodes[i].inside, depth + 1, walk) : 0;
 	return rc;

@@ -16,7 +16,6 @@
 
 struct ct_graph_kernel_made {
 	uint32_t stack, kernel;		/* from where, and its name; 0: not known */
-	uint32_t part;			/* which of the graph, and of the graphs inside of it: numbered as they begin, from 0 */
 };
 
 struct ct_program_graph;
