@@ -183,6 +183,8 @@ int ct_target_read(struct ct_target *t, pid_t pid, const char *const *names, str
 			t->preloaded = true;
 	}
 	fclose(maps);
+	if (!m.end && !geteuid())
+		return ct_fail(err, ESRCH, "process %d has no memory of its own: it is a thread of the kernel's, or ends", pid);
 	if (!m.end)
 		return ct_fail(err, EACCES, "process %d: its memory map can't be read (run as root)", pid);
 	if (foreign || !t->libc.mmap || !t->dlopen || !t->libc.errno_location || !t->libc.munmap || !t->close || !t->memfd_create)

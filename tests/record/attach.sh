@@ -274,6 +274,10 @@ t_attach_refused()
 	kill -KILL $pid
 	wait $pid 2>/dev/null
 	refuse "no process" "there is no process 4194000" "$cudatrace" record -f -o "$work/trace-no" --pid 4194000
+	# In a namespace of pids there may be no thread of the kernel's.
+	if [ "$(id -u)" = 0 ] && [ "$(cat /proc/2/comm 2>/dev/null)" = kthreadd ]; then
+		refuse "a thread of the kernel's" "process 2 has no memory of its own" "$cudatrace" record -f -o "$work/trace-no" --pid 2
+	fi
 	refuse "no number" "no process number" "$cudatrace" record --pid 12x
 	refuse "a program, too" "either a program or --pid" "$cudatrace" record --pid 1 -- true
 	"$cudatrace" record -q -f -o "$work/trace-pre" --no-module -- "$PWD/build/tests/record-running" 1 3 >"$work/pre.out" 2>/dev/null &
