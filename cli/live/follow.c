@@ -28,7 +28,8 @@
 /* A stream and how far it was read. */
 struct tail {
 	char *name;
-	int fd, kind;
+	int fd, kind;		/* open while it is read: of short processes there may be thousands */
+	ino_t ino;
 	uint64_t packet;	/* offset of the packet that is being read */
 	uint32_t used;		/* bytes of it that were read */
 	uint64_t seq;		/* its number */
@@ -89,29 +90,23 @@ static int follow_find_streams(struct follower *f, struct ct_error *err)
 	if (!dir)
 		return ct_fail(err, errno, "%s: %s", f->dir, strerror(errno));
 	while (!rc && (entry = readdir(dir))) {
-		int kind = ct_stream_kind(entry->d_name), fd;
+		int kind = ct_stream_kind(entry->d_name);
 		bool known = false;
 
 		for (unsigned int i = 0; i < f->tails_count && !known; i++)
 			known = !strcmp(f->tails[i].name, entry->d_name);
 		if (kind < 0 || known)
 			continue;
-		fd = openat(dirfd(dir), entry->d_name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-		if (fd < 0)
-			continue;	/* not readable, or removed: tried again next time */
 		more = realloc(f->tails, (f->tails_count + 1) * sizeof(*more));
 		if (!more) {
-			close(fd);
 			rc = ct_fail(err, ENOMEM, "no memory");
 			break;
 		}
 		f->tails = more;
 		more += f->tails_count;
-		*more = (struct tail){ .name = strdup(entry->d_name), .fd = fd, .kind = kind };
-		if (!more->name) {
-			close(fd);
+		*more = (struct tail){ .name = strdup(entry->d_name), .fd = -1, .kind = kind };
+		if (!more->name)
 			continue;
-		}
 		f->tails_count++;
 		/* The state stream first: it names the processes of the other rows. */
 		if (kind == CT_STREAM_STATE) {
@@ -356,12 +351,54 @@ static int follow_read_packet(struct follower *f, struct tail *t, struct ct_erro
 	return 1;
 }
 
+/* A line where damaged packets of it are missing. */
+static void follow_tell_bad(const struct follower *f, const struct tail *t)
+{
+	if (t->packets_bad)
+		ct_complain("%s/%s: offset %llu: %s: left out %llu damaged packet%s of this stream",
+			    f->dir, t->name, (unsigned long long)t->bad_offset, t->bad_why,
+			    (unsigned long long)t->packets_bad, t->packets_bad == 1 ? "" : "s");
+}
+
+static void follow_forget(struct follower *f, struct tail *t)
+{
+	follow_tell_bad(f, t);
+	free(t->name);
+	*t = f->tails[--f->tails_count];
+}
+
+/* Return: 1: it is open; 0: not now; -ENOENT: it was removed (record --keep). */
+static int follow_open(const struct follower *f, struct tail *t)
+{
+	char path[4096];
+	struct stat st;
+
+	if (ct_path(path, sizeof(path), f->dir, t->name))
+		return 0;
+	t->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (t->fd < 0)
+		return errno == ENOENT ? -ENOENT : 0;
+	/* It was removed, and made anew: it begins at its front. */
+	if (!fstat(t->fd, &st) && t->ino != st.st_ino) {
+		if (t->ino)
+			follow_next_packet(t, 0, 0);
+		t->ino = st.st_ino;
+	}
+	return 1;
+}
+
 static int follow_poll_once(struct follower *f, struct ct_error *err)
 {
 	int rc;
 
 	rc = follow_find_streams(f, err);
 	for (unsigned int i = 0; i < f->tails_count && !rc; i++) {
+		int opened = follow_open(f, &f->tails[i]);
+
+		if (opened == -ENOENT)
+			follow_forget(f, &f->tails[i--]);
+		if (opened <= 0)
+			continue;
 		do {
 			/* A class is in the registry before its first record. */
 			rc = follow_read_registry(f, err);
@@ -371,6 +408,7 @@ static int follow_poll_once(struct follower *f, struct ct_error *err)
 		} while (rc > 0 && f->records < FOLLOW_BATCH);
 		if (rc > 0)
 			rc = 0;
+		close(f->tails[i].fd);
 	}
 	return rc;
 }
@@ -380,19 +418,6 @@ static bool follow_is_finished(const struct follower *f)
 	char path[4096];
 
 	return !ct_path(path, sizeof(path), f->dir, CT_METADATA_FILE) && !access(path, F_OK);
-}
-
-/* Says which packets are missing because they are damaged, a line for each stream. */
-static void follow_tell_bad(const struct follower *f)
-{
-	for (unsigned int i = 0; i < f->tails_count; i++) {
-		const struct tail *t = &f->tails[i];
-
-		if (t->packets_bad)
-			ct_complain("%s/%s: offset %llu: %s: left out %llu damaged packet%s of this stream",
-				    f->dir, t->name, (unsigned long long)t->bad_offset, t->bad_why,
-				    (unsigned long long)t->packets_bad, t->packets_bad == 1 ? "" : "s");
-	}
 }
 
 int ct_follow(const char *dir, const struct ct_follow_sink *sink, const volatile bool *stop,
@@ -431,12 +456,11 @@ int ct_follow(const char *dir, const struct ct_follow_sink *sink, const volatile
 	}
 	if (rc == -EPIPE)	/* nobody looks any more */
 		rc = 0;
-	follow_tell_bad(&f);
+	for (unsigned int i = 0; i < f.tails_count; i++)
+		follow_tell_bad(&f, &f.tails[i]);
 out:
-	for (unsigned int i = 0; i < f.tails_count; i++) {
-		close(f.tails[i].fd);
+	for (unsigned int i = 0; i < f.tails_count; i++)
 		free(f.tails[i].name);
-	}
 	free(f.tails);
 	free(f.packet);
 	ct_registry_free(&f.reg);

@@ -85,15 +85,24 @@ t_keep_long()
 # Many short processes, each with more than a part of what is kept.
 t_keep_storm()
 {
-	local dir=$work/trace-storm busy=$PWD/build/tests/record-busy
+	local dir=$work/trace-storm busy=$PWD/build/tests/record-busy recorder most=0 now
 	rm -rf "$dir"
 	# The first has libcuda for a while before it calls, and what it called is dropped later.
 	# shellcheck disable=SC2016
-	"$cudatrace" record -q --no-module -f --keep 16M -o "$dir" -- bash -c 'LD_PRELOAD="$LD_PRELOAD libcuda.so.1" bash -c "exec {fd}<> <(:); read -t 1.5 -u \$fd; exec $0 100"
+	"$cudatrace" record -q --no-module -f --keep 16M --on slow=600s -o "$dir" -- bash -c 'LD_PRELOAD="$LD_PRELOAD libcuda.so.1" bash -c "exec {fd}<> <(:); read -t 1.5 -u \$fd; exec $0 100"
 		sleep 3; for ((i = 0; i < 150; i++)); do "$0" 20000; done; "$0" 7' "$busy" >"$work/storm.out" 2>"$work/storm.said" &
-	watch_size "$dir" "$work/storm.most" $!
-	wait $!
+	recorder=$!
+	watch_size "$dir" "$work/storm.most" $recorder &
+	local watcher=$!
+	while now=$(find "/proc/$recorder/fd" -type l 2>/dev/null | wc -l) && [ "$now" -gt 0 ]; do
+		[ "$now" -le $most ] || most=$now
+		sleep 0.05
+	done
+	wait $recorder
 	is "$? $(sort "$work/storm.out" | uniq -c | tr -s ' \n' ' ')" "0  1 100 150 20000 1 7 " "--keep 16M of 152 short processes" || cat "$work/storm.said"
+	[ $most -gt 8 ] && [ $most -le 80 ]
+	ok $? "... record has no file open for those that have ended ($most descriptors at most)"
+	wait $watcher
 	[ "$(cat "$work/storm.most")" -le 16384 ]
 	ok $? "... the directory never has more ($(cat "$work/storm.most") KiB)"
 	"$cudatrace" report --format csv processes "$dir" >"$work/storm.processes" 2>/dev/null
