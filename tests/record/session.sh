@@ -146,7 +146,7 @@ t_in_session_standby()
 t_in_session_refused()
 {
 	start_for_session in_session_refused 2
-	CUDATRACE_DEVICE=$work/nothing refuse "no device in the process's root" "process $pid has no /dev/cudatrace in its root: give its container the device" \
+	CUDATRACE_DEVICE=$work/no-device refuse "no device in the process's root" "process $pid has no /dev/cudatrace in its root: give its container the device" \
 		"$PWD/build/tests/record-in-session" attach $pid
 	CUDATRACE_DEVICE=$work refuse "another error" "process $pid can't use /dev/cudatrace: " "$PWD/build/tests/record-in-session" attach $pid
 	refuse "detach of one that is not in it" "was attached to by a command of another version, or with another library" \
