@@ -82,7 +82,7 @@ void sim_activity_done(const struct sim_stream *stream, const struct sim_op *op,
 {
 	sim_activity_hook *tell = __atomic_load_n(&hook, __ATOMIC_ACQUIRE);
 	struct sim_activity a = {
-		.kind = op->kind, .correlation = op->correlation, .start = start,
+		.kind = op->kind, .correlation = op->by_gpu ? 0 : op->correlation, .start = start,
 		.end = end, .context = (uint32_t)stream->context->id,
 		.stream = (uint32_t)stream->id, .graph = op->graph,
 		.node = op->node, .nodes = op->nodes,

@@ -74,7 +74,7 @@ bool sim_graph_copy(struct sim_graph *to, const struct sim_graph *from)
 }
 
 /* @number: of the next node; those of a graph stand before those of the graphs inside of it. */
-static bool flatten(struct sim_graph *to, const struct sim_graph *from, uint32_t *number)
+static bool flatten(struct sim_graph *to, const struct sim_graph *from, bool by_gpu, uint32_t *number)
 {
 	uint32_t place = *number;
 	struct sim_op *op, *copy;
@@ -83,7 +83,7 @@ static bool flatten(struct sim_graph *to, const struct sim_graph *from, uint32_t
 		++*number;
 	for (op = from->first; op; op = op->next, place++) {
 		if (op->kind == SIM_OP_GRAPH) {
-			if (!flatten(to, op->inside, number))
+			if (!flatten(to, op->inside, by_gpu || op->by_gpu, number))
 				return false;
 			continue;
 		}
@@ -91,6 +91,7 @@ static bool flatten(struct sim_graph *to, const struct sim_graph *from, uint32_t
 		if (!copy)
 			return false;
 		copy->place = place;
+		copy->by_gpu = by_gpu;
 		sim_graph_append(to, copy);
 	}
 	return true;
@@ -100,7 +101,7 @@ bool sim_graph_flatten(struct sim_graph *to, const struct sim_graph *from)
 {
 	uint32_t number = 0;
 
-	return flatten(to, from, &number);
+	return flatten(to, from, false, &number);
 }
 
 CUresult cuGraphCreate(CUgraph *handle, unsigned int flags)

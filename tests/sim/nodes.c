@@ -205,10 +205,12 @@ static CUresult add_conditional(CUgraphNode *node, CUgraph handle, CUDA_CONDITIO
 	if (!body)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	result = add_inside(node, handle, body, &op);
-	if (result == CUDA_SUCCESS)
+	if (result == CUDA_SUCCESS) {
 		p->phGraph_out = op->blob;
-	else
+		op->by_gpu = true;
+	} else {
 		sim_handle_close(&body->object);
+	}
 	return result;
 }
 

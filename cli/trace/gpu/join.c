@@ -16,6 +16,7 @@
 #define JOIN_RECENT	4096u		/* numbers that were joined last; a power of two */
 #define JOIN_SURE	3		/* records in a row with the same distance: so it is */
 #define JOIN_CAPTURES	16u		/* streams that are captured at a moment */
+#define JOIN_GRAPHS	256u	/* CUPTI's numbers of graphs that were launched last; a power of two */
 #define JOIN_STREAMS	1024u		/* CUPTI's numbers of streams that are known; a power of two */
 #define JOIN_KNOWN	3		/* records that say so: then a stream is known */
 
@@ -44,7 +45,7 @@ struct join_stream {
 };
 
 struct join_recent {
-	uint32_t number;
+	uint32_t number;	/* of the call, or of the graph */
 	uint64_t op_id;		/* 0: none */
 };
 
@@ -60,6 +61,7 @@ struct join_process {
 	uint64_t captures[JOIN_CAPTURES];
 	unsigned int captures_count;
 	struct join_recent recent[JOIN_RECENT];
+	struct join_recent graphs[JOIN_GRAPHS];
 	struct join_stream streams[JOIN_STREAMS];
 };
 
@@ -330,6 +332,26 @@ static struct join_call *join_oldest(struct join_process *p, const struct join_w
 	return NULL;
 }
 
+/*
+ * The body of a conditional node is launched by the GPU itself, so its records have no number of a call (seen with CUPTI 13.0).
+ * They belong to the launch of their graph that had a record last.
+ */
+static uint64_t join_body(struct join_process *p, uint32_t graph)
+{
+	const struct join_recent *last = &p->graphs[graph & (JOIN_GRAPHS - 1)];
+
+	return graph && last->number == graph ? last->op_id : 0;
+}
+
+static uint64_t join_done(struct join_process *p, const struct ct_record *r, uint64_t op_id)
+{
+	uint32_t graph = (uint32_t)ct_record_known(r, CT_KNOWN_GRAPH);
+
+	if (graph)
+		p->graphs[graph & (JOIN_GRAPHS - 1)] = (struct join_recent){ graph, op_id };
+	return op_id;
+}
+
 static uint64_t join_record(struct join_process *p, const struct ct_point *point,
 			    const struct join_work *w)
 {
@@ -339,10 +361,10 @@ static uint64_t join_record(struct join_process *p, const struct ct_point *point
 	struct join_call *c = NULL;
 
 	if (!number)
-		return 0;
+		return join_body(p, (uint32_t)ct_record_known(&point->record, CT_KNOWN_GRAPH));
 	/* Further nodes of a graph launch. */
 	if (recent->op_id && recent->number == number)
-		return recent->op_id;
+		return join_done(p, &point->record, recent->op_id);
 	if (p->begun)
 		c = join_nearest(p, w, point->ts, (int64_t)number + p->offset, &distance);
 	if (!c) {
@@ -368,7 +390,7 @@ static uint64_t join_record(struct join_process *p, const struct ct_point *point
 	join_learn_stream(p, &c->work, w);
 	c->joined = true;
 	*recent = (struct join_recent){ number, c->op_id };
-	return c->op_id;
+	return join_done(p, &point->record, c->op_id);
 }
 
 int ct_gpu_join_point(struct ct_gpu_join *j, const struct ct_point *point, uint64_t *launch_op_id)
