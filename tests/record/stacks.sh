@@ -15,13 +15,14 @@ stacked()
 	return $status
 }
 
-# Those of this machine and of its pyenv, a path for each version.
+# Those of CUDATRACE_TEST_PYTHON (paths), of this machine and of its pyenv, a path for each version: "3.14", "3.14t" for free threading.
 stacks_pythons()
 {
 	local python version seen=
-	for python in /usr/bin/python3 python3 python3.9 python3.10 python3.11 python3.12 python3.13 python3.14 \
+	for python in ${CUDATRACE_TEST_PYTHON:-} /usr/bin/python3 python3 python3.9 python3.10 python3.11 python3.12 python3.13 python3.14 \
 		"${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.*/bin/python3; do
-		version=$("$python" -c 'import ctypes, sys; print("%d.%d" % sys.version_info[:2] if sys.version_info >= (3, 9) else "")' 2>/dev/null)
+		version=$("$python" -c 'import ctypes, sys; print("%d.%d" % sys.version_info[:2] + sys.abiflags.strip("dm") if sys.version_info >= (3, 9) else "")' \
+			2>/dev/null)
 		if [ -n "$version" ] && [[ $seen != *" $version "* ]]; then
 			seen="$seen $version "
 			echo "$python $version"
@@ -105,7 +106,7 @@ t_stacks_free_threaded()
 	root=$(tests/record/python --built trixie 3.13t 2>/dev/null) && PATH=$PATH:$root/bin
 	for python in python3.13t python3.14t; do
 		[ "$("$python" -c 'import ctypes, sys; print(sys._is_gil_enabled())' 2>/dev/null)" = False ] ||
-			{ skip "$python, free threading" "there is none; tests/record/python trixie 3.13t builds one"; continue; }
+			{ skip "$python, free threading" "there is none; tests/record/python trixie 3.13t builds one, CUDATRACE_TEST_PYTHON=PATH names one"; continue; }
 		stacks_right "$python" "$python, free threading" "$python"
 		stacked "sampled-$python" "$python" tests/record/stacks_lines.py "$PWD/build/tests/sim/libcuda.so.1" busy sleep wait
 		is "$(jq -rs '[.[] | select(.name == "sample" and .stack) | .stack[0][2]] | index("compute") != null and index("sleeper") != null' \

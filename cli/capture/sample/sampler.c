@@ -51,6 +51,7 @@ struct sampled_process {
 	unsigned int count, capacity;
 	uint32_t known;			/* threads of the page that were read */
 	uint64_t missed;		/* those that were overwritten before */
+	bool several;			/* it has several interpreters now */
 	uint64_t samples;
 	bool called;			/* CUDA, with a stack */
 	bool refused;			/* the plugin does not believe its interpreter */
@@ -241,7 +242,7 @@ static uint32_t sampler_python(struct ct_sampler *s, struct sampled_process *p, 
 
 	if (!p->python.about.version || p->python.about.state == PAGE_REFUSED)
 		return 0;
-	if (ct_sampled_several(&p->python))
+	if (p->several)
 		return ct_sampled_all(&p->python, t->task.tid, &s->stack) > 0 ? sampler_stack(s) : 0;
 	if (!t->state && now >= t->next) {
 		t->state = ct_sampled_thread(&p->python, t->task.tid);
@@ -334,6 +335,7 @@ static void sampler_process(struct ct_sampler *s, struct sampled_process *p)
 	unsigned int kept = 0;
 
 	sampler_update(p);
+	p->several = p->python.about.version && p->python.about.state != PAGE_REFUSED && ct_sampled_several(&p->python);
 	for (unsigned int i = 0; i < p->count && !p->gone; i++)
 		if (!p->threads[i].gone)
 			sampler_thread(s, p, &p->threads[i]);
