@@ -289,7 +289,32 @@ static void attach_why(struct ct_inject *x, const struct ct_target *t, char *why
 	ct_inject_read_text(x, text, why, size);
 }
 
-static int attach_load(struct ct_inject *x, const struct ct_attach_file *file, const struct ct_target *t,
+/* Reads or writes the memory of the process. */
+static int attach_memory(pid_t pid, uint64_t at, void *bytes, size_t size, bool writes, struct ct_error *err)
+{
+	struct iovec here = { bytes, size }, there = { (void *)at, size };
+	ssize_t n = writes ? process_vm_writev(pid, &here, 1, &there, 1, 0) : process_vm_readv(pid, &here, 1, &there, 1, 0);
+
+	return n == (ssize_t)size ? 0 : ct_fail(err, n < 0 ? errno : EIO, "process %d: its memory can't be %s: %s", pid,
+						writes ? "written" : "read", n < 0 ? strerror(errno) : "it ends");
+}
+
+/*
+ * Where the loader has put it: what dlopen() returns begins with that (struct link_map).  To look through the maps of a
+ * large program takes as long as all the rest.
+ */
+static int attach_find_loaded(pid_t pid, uint64_t handle, uint64_t *at, struct ct_error *err)
+{
+	char magic[4] = "";
+	int rc = attach_memory(pid, handle, at, sizeof(*at), false, err);
+
+	if (!rc && (attach_memory(pid, *at, magic, sizeof(magic), false, err) || memcmp(magic, "\177ELF", sizeof(magic))))
+		rc = ct_fail(err, EIO, "process %d: the library is not where it should be", pid);
+	return rc;
+}
+
+/* *at: where it is then. */
+static int attach_load(struct ct_inject *x, const struct ct_attach_file *file, const struct ct_target *t, uint64_t *at,
 		       struct ct_error *err)
 {
 	uint64_t args[6] = { ct_inject_copy(x, file->name, strlen(file->name) + 1), MFD_CLOEXEC }, fd, handle;
@@ -316,6 +341,8 @@ static int attach_load(struct ct_inject *x, const struct ct_attach_file *file, c
 		attach_why(x, t, why, sizeof(why));
 		rc = ct_fail(err, ENOEXEC, "process %d: its loader refuses the library: %s", t->pid, *why ? why : "no reason is given");
 	}
+	if (!rc)
+		rc = attach_find_loaded(t->pid, handle, at, err);
 	if (!x->broken) {
 		struct ct_error ignored = { 0 };
 
@@ -358,36 +385,17 @@ static int attach_refused(pid_t pid, int code, struct ct_error *err)
 /* Those that are not there yet. */
 static int attach_load_all(struct ct_inject *x, const struct ct_attach_to *to, struct ct_target *t, struct ct_error *err)
 {
-	bool any = false;
 	int rc = 0;
 
-	for (int i = 0; i < CT_TARGET_FILES && !rc; i++) {
-		if (!*to->file[i].path || t->at[i])
-			continue;
-		rc = attach_load(x, &to->file[i], t, err);
-		any = true;
-	}
-	if (!rc && any)
-		rc = attach_read(t, t->pid, to, err);
 	for (int i = 0; i < CT_TARGET_FILES && !rc; i++)
 		if (*to->file[i].path && !t->at[i])
-			rc = ct_fail(err, EIO, "process %d: the library is not where it should be", t->pid);
+			rc = attach_load(x, &to->file[i], t, &t->at[i], err);
 	return rc;
 }
 
 static uint64_t attach_function(const struct ct_attach_to *to, const uint64_t *at, int file, const char *name)
 {
 	return at[file] ? ct_target_symbol(to->file[file].path, at[file], name) : 0;
-}
-
-/* Reads or writes the memory of the process. */
-static int attach_memory(pid_t pid, uint64_t at, void *bytes, size_t size, bool writes, struct ct_error *err)
-{
-	struct iovec here = { bytes, size }, there = { (void *)at, size };
-	ssize_t n = writes ? process_vm_writev(pid, &here, 1, &there, 1, 0) : process_vm_readv(pid, &here, 1, &there, 1, 0);
-
-	return n == (ssize_t)size ? 0 : ct_fail(err, n < 0 ? errno : EIO, "process %d: its memory can't be %s: %s", pid,
-						writes ? "written" : "read", n < 0 ? strerror(errno) : "it ends");
 }
 
 /* What the library is to do, and where its answer will be. */

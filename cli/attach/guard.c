@@ -4,10 +4,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -63,12 +65,22 @@ static _Noreturn void guard_work(int (*run)(void *job, struct ct_error *err), vo
 	/* And limits on the size of files and on time, which this user's processes may have. */
 	static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGTSTP,
 				    SIGTTIN, SIGTTOU, SIGXFSZ, SIGXCPU };
+	const struct sched_param second = { .sched_priority = 2 };
 	struct ct_error err = { 0 };
+	sigset_t child;
 	int rc;
 
 	for (unsigned int i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
 		signal(ends[i], SIG_IGN);
+	/* Stops of the thread that it holds: see inject.c. */
+	signal(SIGCHLD, SIG_DFL);
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &child, NULL);
 	setsid();
+	/* A thread of the program stands still while this one waits for a processor: it comes before that one, too. */
+	if (sched_setscheduler(0, SCHED_FIFO, &second))
+		setpriority(PRIO_PROCESS, 0, -20);
 	if (says < 3)
 		says = fcntl(says, F_DUPFD_CLOEXEC, 3);
 	guard_close_all(says);

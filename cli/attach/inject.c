@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * See inject.h.  The called function returns to the thread's own syscall instruction, the one
+ * See inject.h.  The called function returns to an address of the kernel's, where the thread faults: ptrace
+ * stops it there, and the program never gets that signal.  All signals for faults are let through meanwhile,
+ * because the kernel takes away the handler of one that the thread has blocked; and it resets one that is ignored.
+ *
+ * So in a process that ignores SIGSEGV the function returns to the thread's own syscall instruction, the one
  * that it waits in: ptrace stops it there, with the result as the number of a system call that is
- * not made.  No signal is used for it: the kernel would take away the program's handler of one that
- * the thread has blocked.
+ * not made.  But then it stops at each system call of the function, too, and where all processors are busy the thread
+ * waits for one again and again: dlopen() makes dozens.
  */
 #include "attach/inject.h"
 
@@ -34,10 +38,12 @@
 #define GET_MASK	0x420a
 #define SET_MASK	0x420b
 
+#define RETURN_TO	0xffffffff00000000ull	/* of the kernel: no program can have anything there */
+
 /* What the kernel has in rax of a system call that a signal interrupts; not in headers. */
 #define ERESTARTNOHAND	514
 
-#define SPIN_NS		20000000	/* most calls are over by then */
+#define PAUSE_NS	10000000
 #define LOOK_NS		200000000	/* between two looks at a call that is late */
 
 uint64_t ct_inject_deadline(void)
@@ -48,14 +54,15 @@ uint64_t ct_inject_deadline(void)
 	return (uint64_t)((seconds > 0 && seconds < 1e6 ? seconds : CT_INJECT_DEADLINE) * 1e9);
 }
 
-static void inject_pause(const struct ct_inject *x)
+/* Until the thread has stopped, which the kernel tells by a signal that the guard has blocked; not long, as it may not come. */
+static void inject_pause(void)
 {
-	struct timespec t = { .tv_nsec = 50000 };
+	struct timespec most = { .tv_nsec = PAUSE_NS };
+	sigset_t child;
 
-	if (ct_now_ns() - x->stopped_at > SPIN_NS)
-		nanosleep(&t, NULL);
-	else
-		sched_yield();
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	sigtimedwait(&child, NULL, &most);
 }
 
 /* Waits until the thread stops.  Return: its status; 0: not in time; -1: it has gone. */
@@ -72,7 +79,7 @@ static int inject_wait(const struct ct_inject *x, uint64_t until)
 			return -1;
 		if (ct_now_ns() > until)
 			return 0;
-		inject_pause(x);
+		inject_pause();
 	}
 }
 
@@ -138,14 +145,11 @@ static int inject_save(struct ct_inject *x)
 	return 0;
 }
 
-/*
- * A handler that ran inside a call could call what takes the loader's lock, or never return.  Faults stay: the
- * kernel would take away their handlers.
- */
+/* A handler that ran inside a call could call what takes the loader's lock, or never return. */
 static void inject_block(const struct ct_inject *x)
 {
 	const uint64_t faults = 1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1) | 1ull << (SIGILL - 1) | 1ull << (SIGFPE - 1) | 1ull << (SIGTRAP - 1);
-	uint64_t mask = x->mask | ~faults;
+	uint64_t mask = ~faults;
 
 	ptrace(SET_MASK, x->tid, sizeof(mask), &mask);
 }
@@ -158,10 +162,10 @@ static int inject_memory(struct ct_inject *x, struct ct_error *err)
 	uint64_t at;
 	int rc;
 
-	rc = ct_inject_call(x, x->libc->errno_location, none, &at, err);
+	rc = ct_inject_call(x, x->libc->errno_location, none, &x->errno_at, err);
 	if (rc)
 		return rc;
-	there.iov_base = (void *)at;
+	there.iov_base = (void *)x->errno_at;
 	if (process_vm_readv(x->pid, &here, 1, &there, 1, 0) != 4)
 		return ct_fail(err, errno, "process %d: its memory can't be read: %s", x->pid, strerror(errno));
 	rc = ct_inject_call(x, x->libc->mmap, map, &at, err);
@@ -171,6 +175,36 @@ static int inject_memory(struct ct_inject *x, struct ct_error *err)
 		return ct_fail(err, ENOMEM, "process %d has no memory for the library", x->pid);
 	x->memory = at;
 	return 0;
+}
+
+/*
+ * Where all processors are busy the thread would wait for one while nobody can use it, and so would all that wait
+ * for it.  By a niceness alone it often does, as that counts in its own session only (autogroup).  What it makes
+ * meanwhile is as without (RESET_ON_FORK).  Who may not do this lets it wait.
+ */
+static void inject_hurry(struct ct_inject *x)
+{
+	const struct sched_param first = { .sched_priority = 1 };
+	int policy = sched_getscheduler(x->tid), kind = policy & ~SCHED_RESET_ON_FORK;
+
+	x->policy = policy;
+	x->hurries = policy >= 0 && (kind == SCHED_OTHER || kind == SCHED_BATCH || kind == SCHED_IDLE) &&
+		     !sched_setscheduler(x->tid, SCHED_FIFO | SCHED_RESET_ON_FORK, &first);
+}
+
+static void inject_calm(struct ct_inject *x)
+{
+	const struct sched_param none = { .sched_priority = 0 };
+
+	if (x->hurries)
+		sched_setscheduler(x->tid, x->policy, &none);
+	x->hurries = false;
+}
+
+static void inject_let_go(struct ct_inject *x)
+{
+	inject_calm(x);
+	ptrace(PTRACE_DETACH, x->tid, 0, 0);
 }
 
 int ct_inject_refused(pid_t pid, int error, struct ct_error *err)
@@ -184,20 +218,21 @@ int ct_inject_begin(struct ct_inject *x, pid_t pid, pid_t tid, const struct ct_i
 {
 	int rc;
 
-	*x = (struct ct_inject){ .pid = pid, .tid = tid, .libc = libc };
+	*x = (struct ct_inject){ .pid = pid, .tid = tid, .libc = libc, .by_fault = !ct_proc_ignores(pid, SIGSEGV) };
 	if (ptrace(PTRACE_SEIZE, tid, 0, PTRACE_O_TRACESYSGOOD)) {
 		return errno == ESRCH ? -EAGAIN : ct_inject_refused(pid, errno, err);
 	}
+	inject_hurry(x);
 	x->stopped_at = ct_now_ns();
 	rc = inject_stop(x, false, x->stopped_at + ct_inject_deadline());
 	if (rc) {
-		ptrace(PTRACE_DETACH, tid, 0, 0);
+		inject_let_go(x);
 		return rc == -ESRCH ? -EAGAIN :
 				      ct_fail(err, -rc, "process %d: its thread %d does not stop", pid, tid);
 	}
 	rc = inject_save(x);
 	if (rc) {
-		ptrace(PTRACE_DETACH, tid, 0, 0);
+		inject_let_go(x);
 		return rc == -EAGAIN ? rc : ct_fail(err, -rc, "process %d: %s", pid, strerror(-rc));
 	}
 	inject_block(x);
@@ -230,6 +265,17 @@ void ct_inject_read_text(const struct ct_inject *x, uint64_t at, char *text, siz
 		there.iov_len = here.iov_len /= 2;
 	} while (n < 0 && here.iov_len);
 	text[n < 0 ? 0 : n] = '\0';
+}
+
+/* Has it come to where the function returns to? */
+static bool inject_is_back(const struct ct_inject *x, uint64_t stack, uint64_t *result)
+{
+	struct user_regs_struct regs;
+
+	if (ptrace(PTRACE_GETREGS, x->tid, 0, &regs) || regs.rip != RETURN_TO || regs.rsp != stack)
+		return false;
+	*result = regs.rax;
+	return true;
 }
 
 /* Is it about to make the system call that says that the function has returned? */
@@ -347,6 +393,7 @@ static bool inject_is_over(struct ct_inject *x, uint64_t function, struct ct_err
 		inject_stop(x, true, UINT64_MAX);
 	} else if (!x->late) {
 		x->late = true;
+		inject_calm(x);
 		ct_guard_late(err);
 	}
 	return may;
@@ -363,7 +410,7 @@ static int inject_run(struct ct_inject *x, uint64_t function, uint64_t stack, ui
 	for (;;) {
 		bool late;
 
-		if (ptrace(PTRACE_SYSCALL, x->tid, 0, signal))
+		if (ptrace(x->by_fault ? PTRACE_CONT : PTRACE_SYSCALL, x->tid, 0, signal))
 			return ct_fail(err, errno, "process %d has ended", x->pid);
 		signal = 0;
 		status = inject_wait(x, until);
@@ -382,12 +429,14 @@ static int inject_run(struct ct_inject *x, uint64_t function, uint64_t stack, ui
 			returned = inject_returned(x, stack, result);
 		} else if (!inject_is_event(status)) {
 			signal = WSTOPSIG(status);
+			if (x->by_fault && signal == SIGSEGV && inject_is_back(x, stack, result))
+				return x->late && !before ? -ETIMEDOUT : 0;
 			if (signal != SIGSEGV && signal != SIGBUS && signal != SIGILL)
 				continue;
 			x->broken = true;
 			return inject_fault(x, signal, err);
 		}
-		if (late && !returned && inject_is_over(x, function, err))
+		if (late && !returned && !(x->by_fault && inject_is_back(x, stack, result)) && inject_is_over(x, function, err))
 			return -ETIMEDOUT;
 	}
 }
@@ -397,7 +446,7 @@ int ct_inject_call(struct ct_inject *x, uint64_t function, const uint64_t args[6
 {
 	uint64_t stack = x->memory ? x->memory + STACK - 64 : x->saved.rsp - RED_ZONE;
 	struct user_regs_struct regs = x->saved;
-	uint64_t back = x->saved.rip - 2;
+	uint64_t back = x->by_fault ? RETURN_TO : x->saved.rip - 2;
 	struct iovec here = { &back, 8 }, there;
 
 	if (x->broken)
@@ -426,14 +475,8 @@ int ct_inject_call(struct ct_inject *x, uint64_t function, const uint64_t args[6
 
 static void inject_errno_back(struct ct_inject *x)
 {
-	static const uint64_t none[6];
-	struct iovec here = { &x->errno_before, 4 }, there = { NULL, 4 };
-	struct ct_error ignored = { 0 };
-	uint64_t at;
+	struct iovec here = { &x->errno_before, 4 }, there = { (void *)x->errno_at, 4 };
 
-	if (ct_inject_call(x, x->libc->errno_location, none, &at, &ignored))
-		return;
-	there.iov_base = (void *)at;
 	if (process_vm_writev(x->pid, &here, 1, &there, 1, 0) != 4)
 		return;		/* it has gone */
 }
@@ -451,12 +494,12 @@ uint64_t ct_inject_end(struct ct_inject *x)
 		ct_inject_call(x, x->libc->munmap, unmap, &result, &ignored);
 		inject_errno_back(x);
 	}
-	/* Where the kernel looks for signals, it also begins an interrupted system call again. */
-	if (called)
+	/* Where the kernel looks for signals, it also begins an interrupted system call again; there it is with a fault. */
+	if (called && !x->by_fault)
 		inject_stop(x, true, UINT64_MAX);
 	ptrace(PTRACE_SETREGSET, x->tid, NT_XSTATE, &vector);
 	ptrace(PTRACE_SETREGS, x->tid, 0, &x->saved);
 	ptrace(SET_MASK, x->tid, sizeof(x->mask), &x->mask);
-	ptrace(PTRACE_DETACH, x->tid, 0, 0);
+	inject_let_go(x);
 	return ct_now_ns() - x->stopped_at;
 }

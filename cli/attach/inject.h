@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Calls of functions in another process, by one of its threads that waits in a system call:
- * ptrace(2), for x86-64.  The other threads run on.  The thread gets back all registers, its
+ * ptrace(2), for x86-64, in a process of ct_guard_run().  The other threads run on.  The thread gets back all registers, its
  * vector registers and errno, and its system call goes on as after a signal without a handler.
  *
  * A call that is late is not left where the thread may hold a lock: of the loader's, or of malloc.  So it
@@ -35,7 +35,11 @@ struct ct_inject {
 	uint8_t vector[16384];
 	size_t vector_size;
 	uint64_t memory, used;	/* in the target: texts, and above them a stack */
+	uint64_t errno_at;	/* in the target: the thread's errno */
 	int32_t errno_before;
+	bool by_fault;		/* how calls return, see inject.c */
+	bool hurries;		/* it comes before others meanwhile ... */
+	int policy;		/* ... and before that was scheduled by this policy */
 	uint64_t stopped_at;	/* ns */
 	uint64_t mask;			/* signals that it had blocked */
 	bool called;		/* it is behind a call, and in no system call */

@@ -247,6 +247,8 @@ static int thread_worth(const struct ct_target *t, pid_t tid)
 			if (word >= t->locks[i].start && word < t->locks[i].end)
 				return 0;
 		return 2;
+	case SYS_restart_syscall:
+		return 2;	/* a wait with a timeout that was interrupted, as by us; locks have none */
 	case SYS_read: case SYS_ioctl:
 		return 1;	/* the loader reads files under its lock */
 	}

@@ -27,6 +27,9 @@ long ct_proc_status(pid_t pid, const char *field);
 /* The number that it has in its own namespace of pids, and so in what it records. */
 pid_t ct_proc_own_pid(pid_t pid);
 
+/* Does it ignore this signal?  Also true where that is not known. */
+bool ct_proc_ignores(pid_t pid, int signal);
+
 /* A line of /proc/PID/maps. */
 struct ct_proc_mapping {
 	uint64_t start, end, offset;

@@ -286,3 +286,45 @@ t_attach_refused()
 	refuse "a process that was preloaded" "preload library" "$cudatrace" record -q -f -o "$work/trace-no" --pid $pid
 	wait $!
 }
+
+# threads_are: of each thread of $pid its signals and its policy and priority, but for the library's own
+threads_are()
+{
+	local task
+	for task in /proc/$pid/task/*; do
+		[ "$(cat "$task/comm")" = cudatrace ] && continue
+		grep -E '^Sig(Blk|Ign|Cgt):' "$task/status"
+		sed 's/.*) //' "$task/stat" | cut -d' ' -f17,38,39 | cut -d' ' -f1,3
+	done
+}
+
+# A thread is held by its signals for faults, and comes before others meanwhile: then all is as it was.
+t_attach_thread()
+{
+	local how before
+	for how in handled blocked ignored; do
+		case $how in
+		handled) RUNNING_FAULTS=1 start_running attach_handled 3 30 ;;
+		blocked) RUNNING_FAULTS=1 perl -e 'use POSIX; sigprocmask(SIG_BLOCK, POSIX::SigSet->new(SIGSEGV, SIGUSR2)); exec @ARGV' \
+				"$PWD/build/tests/record-running" 3 600 30 >"$work/attach_$how.out" 2>"$work/attach_$how.err" & ;;
+		ignored) perl -e '$SIG{SEGV} = "IGNORE"; exec @ARGV' "$PWD/build/tests/record-running" 3 600 30 >"$work/attach_$how.out" 2>"$work/attach_$how.err" & ;;
+		esac
+		pid=$!
+		wait_until grep -qs ready "$work/attach_$how.out"
+		before=$(threads_are)
+		attach trace-thread 0.1 && every_call trace-thread
+		ok $? "attach_thread: SIGSEGV is $how" || cat "$work/trace-thread.said"
+		is "$(threads_are | tr '\t\n' '  ')" "$(echo "$before" | tr '\t\n' '  ')" "... signals and priorities of its threads are as they were"
+		ended_well attach_$how
+	done
+	# One that calls nothing: it stands still once for each function that is called in it, and not at each system call of theirs.
+	sleep 600 &
+	pid=$!
+	wait_until grep -q libc.so "/proc/$pid/maps"
+	before=$(awk '/^voluntary/ { print $2 }' "/proc/$pid/status")
+	attach trace-thread 0.1
+	before=$(($(awk '/^voluntary/ { print $2 }' "/proc/$pid/status") - before))
+	[ $before -gt 0 ] && [ $before -lt 30 ]
+	ok $? "attach_thread: it stops $before times" || cat "$work/trace-thread.said"
+	kill $pid
+}

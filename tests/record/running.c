@@ -11,7 +11,7 @@
  * libcuda's word of cuMemAlloc_v2 is not what it was ("word LIBRARY": it leads into cudatrace's
  * library after the first calls), and "wrong N": results that were not success.
  *
- * At SIGUSR1 it forks a child that calls until SIGTERM, with pauses, prints "child PID", and the child
+ * With RUNNING_FAULTS it has a handler of SIGSEGV.  At SIGUSR1 it forks a child that calls until SIGTERM, with pauses, prints "child PID", and the child
  * whether libcuda's word is as before.
  */
 #include <dlfcn.h>
@@ -45,6 +45,11 @@ static void on_fork(int signal)
 {
 	(void)signal;
 	forks = 1;
+}
+
+static void on_fault(int signal)
+{
+	_exit(64 + signal);
 }
 
 static void *work(void *arg)
@@ -113,6 +118,8 @@ int main(int argc, char **argv)
 	rounds = strtoul(pause_after, NULL, 10);
 	signal(SIGTERM, on_term);
 	signal(SIGUSR1, on_fork);
+	if (getenv("RUNNING_FAULTS"))
+		signal(SIGSEGV, on_fault);
 	/* First, as the runtime library does. */
 	if (cuGetProcAddress("cuInit", &init, 11030, 0))
 		return 2;
