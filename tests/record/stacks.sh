@@ -948,7 +948,7 @@ graph_nodes()
 		-o "$work/$name" -- "$python" tests/record/graph_nodes.py "$PWD/build/tests/sim/libcuda.so.1" "$work/$name.expected" "$@" 2>"$work/$name.err"
 	status=$?
 	"$cudatrace" explain --slowest 100 --name cuGraphLaunch -n 0 --format json "$work/$name" >"$work/$name.calls" 2>/dev/null
-	"$cudatrace" report --format json -n 0 graph_lines "$work/$name" >"$work/$name.lines" 2>/dev/null
+	"$cudatrace" report --format json -n 0 graph_lines "$work/$name" >"$work/$name.lines" 2>"$work/$name.notes"
 	return $status
 }
 
@@ -964,11 +964,16 @@ t_stacks_graph_nodes()
 	ok $? "each kernel of each replay has the line that made its node: $(tail -n 1 "$work/nodes.check")" || cat "$work/nodes.check"
 	is "$(cut -d ' ' -f 1 "$work/nodes.expected" | sort -u | tr '\n' ' ')" "again capture child clone conditional fork moved nodes update " \
 		"... of nodes, graphs inside, clones, updates, captures into a graph that has nodes, and of two streams"
-	"$cudatrace" report graph_lines "$work/nodes" | grep -q 'graph_nodes.py:[0-9]* .*forward '
+	"$cudatrace" report graph_lines "$work/nodes" | grep -q 'graph_nodes.py:[0-9]* .*forward ' && ! grep -q 'GPU.s time' "$work/nodes.notes"
 	ok $? "people see it, too" || "$cudatrace" report graph_lines "$work/nodes"
 	graph_nodes nodes-drawn --gpu=nodes -- 3
 	python3 tests/record/graph_nodes_check.py "$work/nodes-drawn.expected" "$work/nodes-drawn.calls" "$work/nodes-drawn.lines" >"$work/nodes.check"
 	ok $? "... of graphs inside of graphs that were drawn: $(tail -n 1 "$work/nodes.check")" || cat "$work/nodes.check"
+	CUPTISIM_BACKWARDS=1 graph_nodes nodes-flat --gpu=nodes -- moved
+	python3 tests/record/graph_nodes_check.py --untold "$work/nodes-flat.expected" "$work/nodes-flat.calls" "$work/nodes-flat.lines" >"$work/nodes.check" &&
+		grep -q 'not known of graphs where' "$work/nodes-flat.notes"
+	ok $? "where numbers do not say which kernel is which node, no kernel has another one's line: $(tail -n 1 "$work/nodes.check")" ||
+		cat "$work/nodes.check" "$work/nodes-flat.notes"
 	graph_nodes nodes-host --
 	python3 tests/record/graph_nodes_check.py --host "$work/nodes-host.expected" - "$work/nodes-host.lines" >"$work/nodes.check"
 	ok $? "without the GPU's records each graph has its lines: $(tail -n 1 "$work/nodes.check")" || cat "$work/nodes.check"

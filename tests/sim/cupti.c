@@ -15,6 +15,7 @@
  *   CUPTISIM_HARDWARE=1	it has hardware events
  *   CUPTISIM_SLOW=MS	to enable a kind takes so long
  *   CUPTISIM_SAYS=1	says when the last kind is disabled
+ *   CUPTISIM_BACKWARDS=1	nodes are numbered from the last one that runs to the first
  *   CUPTISIM_SHIFT=NS	its clock is that far from CLOCK_REALTIME, and goes 1 % faster
  *
  * Compiled with CUPTISIM_OLD it has no function of CUDA 12's; with CUPTISIM_ANCIENT it is of
@@ -174,7 +175,8 @@ static void kernel(const struct sim_activity *a)
 		.end = convert(a->end), .context = a->context, .stream = a->stream,
 		.shared = a->shared, .shared_static = 16, .correlation = number(a->correlation),
 		.name = a->name, .graph = a->graph,
-		.graph_node = a->graph ? (u64)a->graph << 32 | a->place : 0,
+		.graph_node = !a->graph ? 0 : setting("CUPTISIM_BACKWARDS") ? (u64)a->graph << 32 | (1000 - a->node) :
+			      (u64)a->graph << 32 | a->place,
 	} };
 	u64 zero = setting("CUPTISIM_ZERO");
 

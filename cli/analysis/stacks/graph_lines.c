@@ -95,15 +95,22 @@ static int graph_lines_end(struct ct_analysis *a)
 	const struct ct_graphs *graphs = ct_analysis_state(a, &ct_graphs_analyser);
 	struct ct_table *t = ct_analysis_table(a, "graph_lines", "Lines of the program that made the nodes of CUDA graphs",
 					       graph_columns, G_COLUMNS);
+	bool recorded = true, told = true;
 	int rc = 0;
 
-	for (const struct ct_cuda_graph *made = ct_graphs_next(graphs, NULL); made && !rc; made = ct_graphs_next(graphs, made))
-		if (made->launches && made->kernels && made->whole)
-			rc = graph_rows(a, t, graphs, made);
+	for (const struct ct_cuda_graph *made = ct_graphs_next(graphs, NULL); made && !rc; made = ct_graphs_next(graphs, made)) {
+		if (!made->launches || !made->kernels || !made->whole)
+			continue;
+		rc = graph_rows(a, t, graphs, made);
+		recorded &= made->nodes_count > 0;
+		told &= made->told || !made->nodes_count;
+	}
 	if (!ct_stacks_recorded(a->trace))
 		ct_table_note(t, "No stacks were recorded: cudatrace record --stacks -- PROGRAM");
-	else
-		ct_table_note(t, "The GPU's time by line is known with record --gpu=nodes, where it is known of each kernel of a replay which node it is.");
+	else if (!recorded)
+		ct_table_note(t, "The GPU's time by line is known with record --gpu=nodes.");
+	if (!told)
+		ct_table_note(t, "The GPU's time by line is not known of graphs where it is not known of each kernel of a replay which node it is.");
 	return rc ? rc : ct_table_sort(t, G_KERNELS, true);
 }
 

@@ -19,7 +19,7 @@ struct ct_cuda_graph {
 	bool whole;			/* all of its kernels are known */
 	bool told;			/* of each kernel of its replays it is known which one it is */
 	uint32_t first, kernels;	/* internal: where among those of all graphs; how many */
-	size_t nodes, nodes_count;	/* internal */
+	size_t nodes, nodes_count;	/* internal; how many kernels its replays have */
 	uint64_t launches, gpu;		/* of the graph; ns */
 	uint32_t replay;		/* the stack of its last launch */
 };
