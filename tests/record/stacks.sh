@@ -319,6 +319,9 @@ t_stacks_sampled()
 	is "$(jq '[.. | objects | select(.Function? == "locked")][0] | ."Waiting (%)" > 50' "$work/sampled.lines")" true "report lines says that a lock waits"
 	COLUMNS=300 "$cudatrace" report lines "$work/sampled-$version" 2>&1 | tr -s ' \n' ' ' | grep -q 'is divided by [1-9][0-9,]* samples\. +- is two standard errors'
 	ok $? "and how far it may be from the truth"
+	"$cudatrace" diff --format json "$work/sampled-$version" "$work/sampled-$version" >"$work/sampled.diff" 2>/dev/null
+	is "$(jq '[.. | objects | select(.Name? // "" | endswith("(sleeper)")) | ."Calls A" == 0 and ."Time A (ns)" > 1000000] | any' "$work/sampled.diff")" true \
+		"diff: a line that calls nothing has the time that samples show" || jq -c '.diff_lines' "$work/sampled.diff"
 	is "$(find "$work/sampled-$version" -name '.sample-*')" "" "nothing of the sampler stays in the trace"
 	is "$(jq -s '[.[] | select(.name == "sample")] | length > 50' "$work/sampled-$version.jsonl")" true "samples are records of the trace"
 	"$cudatrace" report threads iterations "$work/sampled-$version" >"$work/with" 2>&1

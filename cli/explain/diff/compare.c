@@ -44,7 +44,7 @@ static struct ct_diff_value compare_value(const struct ct_diff_pair *pair, unsig
 		.ns = (double)item->steady.ns / n,
 		.wall = ct_per_mean(item, n),
 		.error = ct_per_error(item, n),
-		.there = item->steady.count > 0,
+		.there = item->steady.count > 0 || item->steady.ns > 0,
 	};
 }
 

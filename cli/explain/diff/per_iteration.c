@@ -18,12 +18,15 @@
 #include "explain/calls/call_detail.h"
 
 #define ITEMS_MAX	(1u << 16)
+#define SAMPLES_MAX	4096u	/* of a thread between two calls; the first ones count */
 
 /* What calls of a track have inside them. */
 struct ct_per_track {
 	uint64_t *inner;	/* by depth: ns in calls of the interface directly inside */
 	uint32_t capacity;
 	uint64_t last;		/* ns: the end of its last call */
+	uint32_t *samples;	/* since then: their stacks */
+	unsigned int samples_count, samples_room;
 };
 
 /* ------------------------------------------------------------------- items --- */
@@ -83,16 +86,16 @@ static bool per_counts_as_wall(const struct ct_per_iteration *s, const struct ct
 	return !s->process || !s->iterations || e->class->layer == CT_LAYER_GPU || e->track->tid == s->process->tid;
 }
 
-static void per_add(struct ct_per_iteration *s, struct ct_per_item *item,
-		    const struct ct_trace_event *e, int64_t iteration, uint64_t ns)
+static void per_put(struct ct_per_iteration *s, struct ct_per_item *item,
+		    const struct ct_trace_event *e, int64_t iteration, uint64_t count, uint64_t ns)
 {
 	bool wall = per_counts_as_wall(s, e);
 
-	item->run.count++;
+	item->run.count += count;
 	item->run.ns += ns;
 	if (iteration < 0)
 		return;
-	item->steady.count++;
+	item->steady.count += count;
 	item->steady.ns += ns;
 	if (!wall)
 		return;
@@ -102,6 +105,12 @@ static void per_add(struct ct_per_iteration *s, struct ct_per_item *item,
 		item->iteration = iteration;
 	}
 	item->current += ns;
+}
+
+static void per_add(struct ct_per_iteration *s, struct ct_per_item *item,
+		    const struct ct_trace_event *e, int64_t iteration, uint64_t ns)
+{
+	per_put(s, item, e, iteration, 1, ns);
 }
 
 /* ------------------------------------------------------------------- calls --- */
@@ -171,27 +180,63 @@ static void per_memory(struct ct_analysis *a, int64_t iteration)
 	}
 }
 
-/* The program's own line that made a call which is in no other one. */
+/* The item of the program's own line of a stack.  Sets *item, NULL: there is none.  0 or -ENOMEM. */
+static int per_line_item(struct ct_analysis *a, uint32_t stack, struct ct_per_item **item)
+{
+	struct ct_stack_frame f;
+	char name[512];
+	uint32_t node;
+
+	*item = NULL;
+	if (!stack || !ct_stack_own(&a->trace->reg, stack, &f, &node))
+		return 0;
+	*item = per_item(a->state, CT_PER_LINE, (uint64_t)f.function << 32 | f.line, ct_stack_line(&f, name, sizeof(name)));
+	return *item ? 0 : -ENOMEM;
+}
+
+/* What a thread does between its calls. */
+static int per_sample(struct ct_per_iteration *s, const struct ct_trace_event *e)
+{
+	struct ct_per_track *t;
+
+	if (ct_track_call(e->track))
+		return 0;
+	if (!ct_room_at(s->tracks, e->track->index, s->tracks_count))
+		return -ENOMEM;
+	t = &s->tracks[e->track->index];
+	if (t->samples_count == SAMPLES_MAX)
+		return 0;
+	if (!ct_room(t->samples, t->samples_count, t->samples_room))
+		return -ENOMEM;
+	t->samples[t->samples_count++] = e->point->stack;
+	return 0;
+}
+
+/* The program's own line that made a call which is in no other one; and those that samples show in the time before it. */
 static int per_line(struct ct_analysis *a, const struct ct_trace_event *e, int64_t iteration)
 {
 	struct ct_per_iteration *s = a->state;
 	struct ct_per_track *t = &s->tracks[e->track->index];
-	uint64_t since = t->last && e->begin > t->last ? e->begin - t->last : 0;
-	struct ct_stack_frame f;
+	uint64_t since = t->last && e->begin > t->last ? e->begin - t->last : 0, each, sampled = 0;
 	struct ct_per_item *item;
-	char name[512];
-	uint32_t node;
+	int rc = 0;
 
 	if (e->track->depth || !e->timed)
 		return 0;
 	t->last = e->end;
-	if (!e->point->stack || !ct_stack_own(&a->trace->reg, e->point->stack, &f, &node))
-		return 0;
-	item = per_item(s, CT_PER_LINE, (uint64_t)f.function << 32 | f.line, ct_stack_line(&f, name, sizeof(name)));
-	if (!item)
-		return -ENOMEM;
-	per_add(s, item, e, iteration, since + e->duration);
-	return 0;
+	each = t->samples_count ? since / t->samples_count : 0;
+	for (unsigned int i = 0; i < t->samples_count && !rc; i++) {
+		rc = per_line_item(a, t->samples[i], &item);
+		if (!item)
+			continue;
+		per_put(s, item, e, iteration, 0, each);
+		sampled += each;
+	}
+	t->samples_count = 0;
+	rc = rc ? rc : per_line_item(a, e->point->stack, &item);
+	if (!rc && item)
+		per_add(s, item, e, iteration, since - sampled + e->duration);
+	return rc;
 }
 
 static int per_call(struct ct_analysis *a, const struct ct_trace_event *e, int64_t iteration)
@@ -286,6 +331,8 @@ static int per_event(struct ct_analysis *a, const struct ct_trace_event *e)
 		return e->kind == CT_ON_END && e->class->call ? per_gpu(a, e) : 0;
 	if (!e->track->tid)
 		return 0;
+	if (e->class->id == CT_CLASS_sample)
+		return per_sample(s, e);
 	if (e->kind == CT_ON_BEGIN) {
 		inner = e->api ? per_inner(s, e->track, e->track->depth) : NULL;
 		if (inner)
@@ -357,8 +404,10 @@ static void per_free(struct ct_analysis *a)
 
 	for (uint32_t i = 0; i < s->items.count; i++)
 		free(s->items.list[i].name);
-	for (uint32_t i = 0; i < s->tracks_count; i++)
+	for (uint32_t i = 0; i < s->tracks_count; i++) {
 		free(s->tracks[i].inner);
+		free(s->tracks[i].samples);
+	}
 	ct_keyed_free(&s->items);
 	free(s->tracks);
 	free(s->calls);
@@ -370,6 +419,7 @@ const struct ct_analyser ct_per_iteration_analyser = {
 	.needs = needs,
 	.on = CT_ON_BEGIN | CT_ON_END | CT_ON_INSTANT,
 	.phases = true,
+	.samples = true,
 	.state_size = sizeof(struct ct_per_iteration),
 	.begin = per_begin,
 	.event = per_event,

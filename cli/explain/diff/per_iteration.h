@@ -21,7 +21,7 @@ enum ct_per_kind {
 	CT_PER_GPU,		/* what the GPU did, by its records: kernels, copies, sets, graphs */
 	CT_PER_IOCTL_PROGRAM,	/* ioctls as the program sees them */
 	CT_PER_IOCTL_DRIVER,	/* and as the kernel does, where the module recorded */
-	CT_PER_LINE,		/* lines of the program: their calls, and the time since the call before */
+	CT_PER_LINE,		/* lines of the program: their calls, and the time since the call before, by samples if there are some */
 	CT_PER_KINDS,
 };
 
