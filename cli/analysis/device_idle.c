@@ -20,8 +20,6 @@ static bool idle_wants(const struct ct_class *class)
 static void idle_divide(struct ct_idle_process *p, const struct ct_process_phases *phases,
 			uint64_t from, uint64_t to)
 {
-	uint32_t low = 0, high = phases->iterations_count;
-
 	for (unsigned int k = 0; k < phases->stages_count; k++) {
 		const struct ct_stage_span *span = &phases->stages[k];
 		uint64_t begin = span->begin > from ? span->begin : from;
@@ -32,20 +30,12 @@ static void idle_divide(struct ct_idle_process *p, const struct ct_process_phase
 		p->stages[span->stage] += end - begin;
 		p->chosen[span->stage] += ct_filter_clip(p->filter, &begin, &end);
 	}
-	while (low < high) { /* the first that ends after from */
-		uint32_t middle = low + (high - low) / 2;
-
-		if (phases->iterations[middle].end <= from)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < phases->iterations_count && phases->iterations[low].begin < to; low++) {
-		const struct ct_iteration *it = &phases->iterations[low];
+	for (uint32_t i = ct_phases_iteration_from(phases, from); i < phases->iterations_count && phases->iterations[i].begin < to; i++) {
+		const struct ct_iteration *it = &phases->iterations[i];
 		uint64_t begin = it->begin > from ? it->begin : from;
 		uint64_t end = it->end < to ? it->end : to;
 
-		p->iterations[low] += end - begin;
+		p->iterations[i] += end - begin;
 	}
 }
 

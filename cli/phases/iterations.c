@@ -23,18 +23,10 @@
 static int iterations_count_one(void *arg, const struct ct_phase_record *h)
 {
 	struct ct_process_phases *p = arg;
-	uint32_t low = 0, high = p->iterations_count;
+	int64_t i = ct_phases_iteration(p, h->at);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (p->iterations[middle].end <= h->at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low < p->iterations_count && p->iterations[low].begin <= h->at)
-		p->iterations[low].launches++;
+	if (i >= 0)
+		p->iterations[i].launches++;
 	return 0;
 }
 

@@ -141,18 +141,3 @@ void ct_phases_coverage(const struct ct_process_phases *p, struct ct_coverage *c
 		at = until;
 	}
 }
-
-int64_t ct_phases_iteration(const struct ct_process_phases *p, uint64_t ts)
-{
-	uint32_t low = 0, high = p->iterations_count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (p->iterations[middle].end <= ts)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < p->iterations_count && p->iterations[low].begin <= ts ? (int64_t)low : -1;
-}

@@ -130,7 +130,28 @@ struct ct_coverage {
 
 void ct_phases_coverage(const struct ct_process_phases *p, struct ct_coverage *c);
 
+/* The index of the first iteration that ends after @ts; .iterations_count: there is none. */
+static inline uint32_t ct_phases_iteration_from(const struct ct_process_phases *p, uint64_t ts)
+{
+	uint32_t low = 0, high = p->iterations_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (p->iterations[middle].end <= ts)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 /* The index of the iteration that @ts lies in, or -1. */
-int64_t ct_phases_iteration(const struct ct_process_phases *p, uint64_t ts);
+static inline int64_t ct_phases_iteration(const struct ct_process_phases *p, uint64_t ts)
+{
+	uint32_t i = ct_phases_iteration_from(p, ts);
+
+	return i < p->iterations_count && p->iterations[i].begin <= ts ? (int64_t)i : -1;
+}
 
 #endif

@@ -39,15 +39,9 @@ static uint32_t some(struct thread *w, uint32_t below)
 
 static void registry(void)
 {
-	FILE *f = create(".registry");
+	FILE *f = create_registry();
 
-	fprintf(f, "cudatrace %u uuid=", CT_ABI_VERSION);
-	for (int i = 0; i < 16; i++)
-		fprintf(f, "%02x", uuid[i]);
-	fprintf(f, " start=%llu realtime=1700000000123456789\n", START);
-#define CLASS(id, words, layout, names)					\
-	fprintf(f, "class %u %s %s %s\n", id, words,			\
-		*CT_LAYOUT_SPEC(layout) ? CT_LAYOUT_SPEC(layout) : "-", names)
+#define CLASS(id, words, layout, names)	registry_class(f, id, words, CT_LAYOUT_SPEC(layout), names)
 	CLASS(GET, "user query -", none, "cuCtxGetCurrent cuCtxGetCurrent");
 	CLASS(ALLOC, "user memory alloc", alloc, "cuMemAlloc cuMemAlloc_v2");
 	CLASS(FREE, "user memory free", free, "cuMemFree cuMemFree_v2");

@@ -24,14 +24,8 @@ static FILE *reg;
 
 static void registry(void)
 {
-	reg = create(".registry");
-	fprintf(reg, "cudatrace %u uuid=", CT_ABI_VERSION);
-	for (int i = 0; i < 16; i++)
-		fprintf(reg, "%02x", uuid[i]);
-	fprintf(reg, " start=%llu realtime=1700000000123456789\n", START);
-#define CLASS(id, words, layout, names)					\
-	fprintf(reg, "class %u %s %s %s\n", id, words,			\
-		*CT_LAYOUT_SPEC(layout) ? CT_LAYOUT_SPEC(layout) : "-", names)
+	reg = create_registry();
+#define CLASS(id, words, layout, names)	registry_class(reg, id, words, CT_LAYOUT_SPEC(layout), names)
 	CLASS(ALLOC, "user memory alloc", alloc, "cuMemAlloc cuMemAlloc_v2");
 	CLASS(FREE, "user memory free", free, "cuMemFree cuMemFree_v2");
 	CLASS(COPY, "user transfer copy", copy, "cuMemcpyHtoD cuMemcpyHtoD_v2");

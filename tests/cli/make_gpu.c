@@ -46,13 +46,9 @@ static uint32_t graph_id;	/* of the kernels that are made; 0: they are of no gra
 
 static void registry(void)
 {
-	FILE *f = create(".registry");
+	FILE *f = create_registry();
 
-	fprintf(f, "cudatrace %u uuid=", CT_ABI_VERSION);
-	for (int i = 0; i < 16; i++)
-		fprintf(f, "%02x", uuid[i]);
-	fprintf(f, " start=%llu realtime=1700000000123456789\n", START);
-#define CLASS(id, words, spec, names)	fprintf(f, "class %u %s %s %s\n", id, words, *(spec) ? (spec) : "-", names)
+#define CLASS(id, words, spec, names)	registry_class(f, id, words, spec, names)
 	CLASS(INIT, "user init -", CT_LAYOUT_SPEC(init), "cuInit cuInit");
 	CLASS(LAUNCH, "user kernel launch", CT_LAYOUT_SPEC(launch), "cuLaunchKernel cuLaunchKernel");
 	CLASS(COPY, "user transfer copy", CT_LAYOUT_SPEC(copy), "cuMemcpyHtoDAsync cuMemcpyHtoDAsync_v2");

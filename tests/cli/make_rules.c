@@ -92,15 +92,9 @@ static const char *long_name(void)
 
 static void registry(void)
 {
-	FILE *f = create(".registry");
+	FILE *f = create_registry();
 
-	fprintf(f, "cudatrace %u uuid=", CT_ABI_VERSION);
-	for (int i = 0; i < 16; i++)
-		fprintf(f, "%02x", uuid[i]);
-	fprintf(f, " start=%llu realtime=1700000000123456789\n", START);
-#define CLASS(id, words, layout, names)					\
-	fprintf(f, "class %u %s %s %s\n", id, words,			\
-		*CT_LAYOUT_SPEC(layout) ? CT_LAYOUT_SPEC(layout) : "-", names)
+#define CLASS(id, words, layout, names)	registry_class(f, id, words, CT_LAYOUT_SPEC(layout), names)
 	CLASS(INIT, "user init -", init, "cuInit cuInit");
 	CLASS(CONTEXT, "user context create", context, "cuCtxCreate cuCtxCreate_v4");
 	CLASS(FREE, "user memory free", free, "cuMemFree cuMemFree_v2");

@@ -38,6 +38,24 @@ static FILE *create(const char *name)
 	return f;
 }
 
+/* --------------------------------------------------------------- registry --- */
+
+static inline FILE *create_registry(void)
+{
+	FILE *f = create(".registry");
+
+	fprintf(f, "cudatrace %u uuid=", CT_ABI_VERSION);
+	for (int i = 0; i < 16; i++)
+		fprintf(f, "%02x", uuid[i]);
+	fprintf(f, " start=%llu realtime=1700000000123456789\n", START);
+	return f;
+}
+
+static inline void registry_class(FILE *f, unsigned int id, const char *words, const char *spec, const char *names)
+{
+	fprintf(f, "class %u %s %s %s\n", id, words, *spec ? spec : "-", names);
+}
+
 /* ---------------------------------------------------------------- streams --- */
 
 struct writer {

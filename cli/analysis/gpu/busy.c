@@ -48,18 +48,10 @@ static uint64_t busy_common(uint64_t begin, uint64_t end, uint64_t from, uint64_
 
 static void busy_iterations(uint64_t *iterations, const struct ct_process_phases *phases, uint64_t from, uint64_t to)
 {
-	uint32_t low = 0, high = phases->iterations_count;
+	uint32_t i = ct_phases_iteration_from(phases, from);
 
-	while (low < high) { /* the first that ends after from */
-		uint32_t middle = low + (high - low) / 2;
-
-		if (phases->iterations[middle].end <= from)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < phases->iterations_count && phases->iterations[low].begin < to; low++)
-		iterations[low] += busy_common(phases->iterations[low].begin, phases->iterations[low].end, from, to);
+	for (; i < phases->iterations_count && phases->iterations[i].begin < to; i++)
+		iterations[i] += busy_common(phases->iterations[i].begin, phases->iterations[i].end, from, to);
 }
 
 /* The device worked from d->since on. */
