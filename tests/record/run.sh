@@ -192,7 +192,7 @@ t_status()
 	is $(($((16#$(cut -f 2 "$work/sigign"))) >> 16 & 1)) 1 "and the program ignores it as it would have"
 	CUDASIM_TIME_SCALE=1 "$cudatrace" record -q --no-module -o "$work/trace-killed" -- sh -c '
 		"$0" --verbose --iterations 100000 2>"$1" &
-		until [ "$(grep -c token "$1")" -ge 20 ]; do sleep 0.05; done
+		until [ "$(grep -c token "$1")" -ge 20 ] || ! kill -0 $! 2>/dev/null; do sleep 0.05; done
 		kill -KILL $!
 		wait' "$inference" "$work/tokens" >/dev/null 2>&1
 	"$cudatrace" export --format jsonl -o "$work/killed.jsonl" "$work/trace-killed"
@@ -208,7 +208,7 @@ t_orphan()
 	CUDASIM_TIME_SCALE=1 "$cudatrace" record -q --no-module -o "$work/trace-orphan" -- sh -c '
 		"$0" --verbose --iterations 1000000 >/dev/null 2>"$1" &
 		echo $! >"$1.pid"
-		until [ "$(grep -c token "$1")" -ge 20 ]; do sleep 0.05; done
+		until [ "$(grep -c token "$1")" -ge 20 ] || ! kill -0 $! 2>/dev/null; do sleep 0.05; done
 		exit 7' "$inference" "$work/orphan" >/dev/null 2>"$work/orphan.err"
 	is "$?$(grep -c 'still run and are still recorded' "$work/orphan.err")" 71 "a descendant that outlives the program is told, the status is the program's"
 	[ ! -e "$work/trace-orphan/metadata" ] && ls "$work"/trace-orphan/.open-* >/dev/null 2>&1

@@ -9,7 +9,7 @@
 #include "analysis/threads/driving.h"
 #include "base/grow.h"
 
-#define COSTS_HELD	(1u << 20)	/* blocks of memory that are kept; with more nothing is said of them */
+#define COSTS_HELD	(1u << 20)	/* blocks of memory that are kept; with more it is not known what lines hold */
 #define COSTS_GAP	1000000000u	/* ns: for more than that a sample does not stand */
 
 /* Between calls: what counts for a line once it is known what the other threads did. */

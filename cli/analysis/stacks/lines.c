@@ -107,6 +107,8 @@ static void lines_notes(const struct ct_analysis *a, struct ct_table *t, bool fo
 		ct_table_note(t, "Held at most: memory of the GPU that the line allocated, at the moment at which its process held most.");
 		ct_table_note(t, "At the end: what of that memory was not freed.");
 	}
+	if (costs->held_too_many)
+		ct_table_note(t, "What lines hold is not known: there were too many blocks of memory at a time.");
 	if (ct_stacks_sampled(a->trace) && all.of[CT_COST_DIVIDES] + all.of[CT_COST_WAITED] >= CT_COSTS_SAMPLES) {
 		ct_table_note(t, "Time of the application, between calls, is divided by %llu samples.",
 			      (unsigned long long)(all.of[CT_COST_DIVIDES] + all.of[CT_COST_WAITED]));
@@ -117,7 +119,7 @@ static void lines_notes(const struct ct_analysis *a, struct ct_table *t, bool fo
 		ct_table_note(t, "%sTime of the application, between calls, counts for the line of the call that follows.",
 			      ct_registry_info(&a->trace->reg, "samples_refused") ? "The recorder could not sample the program. " : "");
 	if (all.of[CT_COST_WAITED])
-		ct_table_note(t, "Of these samples %llu are of threads that waited for another one, which did something: they count for no line.",
+		ct_table_note(t, "Of these samples %llu are of threads that only waited for another one: they count for no line.",
 			      (unsigned long long)all.of[CT_COST_WAITED]);
 }
 
