@@ -72,8 +72,8 @@
  * A trace with the line "info keep ..." holds the newest records only (record --keep).  While it
  * is recorded, a stream's file may begin with a hole where packets were dropped, and their magics
  * are 0.  Their numbers are no loss, nor is a stream that is not there.  A stream of CT_STREAM_LONG
- * bytes, or of half of the size that its writer's files may have, gets no further packet: its writer
- * goes on in another one.
+ * bytes, or of half of the size that its writer's files may have, gets no further packet: its
+ * writer goes on in another one.
  *
  * cudatrace record finishes a trace; if it did not, the next command that opens the
  * trace does.  Finishing

@@ -24,7 +24,7 @@ now() { tail -n 1 "$1" | cut -d' ' -f1; }
 
 kind()
 {
-	local kind=$1 me=$out/attach-$1 life=$((${#options[@]} * (duration + 2) + 20)) pid i dir began ended
+	local kind=$1 me=$out/attach-$1 life=$((${#options[@]} * (duration + 4) + 20)) pid i dir began ended
 	set -- python3 tests/gpu/running.py "$kind" $life "$me.times"
 	if [ "$kind" = static ]; then
 		command -v nvcc >/dev/null || { skip "static: no nvcc"; return; }
