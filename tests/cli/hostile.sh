@@ -164,7 +164,7 @@ growth 41
 ranges 38
 processes 69
 objects 67
-threads 52
+threads 55
 sequences 39
 steps 29
 early 36
