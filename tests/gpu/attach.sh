@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Usage: [KINDS="eager training graph jax static"] [DURATION=SECONDS] attach.sh [OUTDIR]
+# Usage: [KINDS="eager training loader graph jax static"] [DURATION=SECONDS] attach.sh [OUTDIR]
 #
 # record --pid on a machine with a GPU and no module: programs that run are attached to and left
 # ten times for DURATION (5 s), every other time with --gpu, once with --stacks and once as a flight recorder.
@@ -70,7 +70,7 @@ kind()
 	rm -rf "$out/trace-attach-$kind-"[!26]
 }
 
-for kind in ${KINDS:-eager training graph jax static}; do
+for kind in ${KINDS:-eager training loader graph jax static}; do
 	kind "$kind"
 done
 plan

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """
-A program that is attached to while it runs: running.py eager|training|graph|jax SECONDS [TIMES]
+A program that is attached to while it runs: running.py eager|training|loader|graph|jax SECONDS [TIMES]
 
 Prints "ready", then a line a second: its age and the iterations of that second; at the end a checksum
 that must not depend on whether somebody recorded.  TIMES: the file for when each iteration began, in ns of CLOCK_MONOTONIC,
@@ -32,6 +32,24 @@ else:
         def step():
             model.zero_grad(set_to_none=True)
             loss = model(data).square().mean()
+            loss.backward()
+            return loss.item()
+    elif kind == "loader":
+        # The same batch each time, made by workers that are forked: the weights stay as they are.
+        torch.cuda.synchronize()
+
+        class Ones(torch.utils.data.Dataset):
+            def __len__(self):
+                return 1 << 30
+
+            def __getitem__(self, at):
+                return torch.ones(256)
+
+        loader = iter(torch.utils.data.DataLoader(Ones(), batch_size=64, num_workers=3, pin_memory=True))
+
+        def step():
+            model.zero_grad(set_to_none=True)
+            loss = model(next(loader).cuda(non_blocking=True)).square().mean()
             loss.backward()
             return loss.item()
     elif kind == "graph":
