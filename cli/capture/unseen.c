@@ -16,6 +16,7 @@
 #include "analysis/unseen_processes.h"
 #include "base/clock.h"
 #include "base/proc.h"
+#include "trace/directory.h"
 
 #define FIRST_NS 200000000ull /* short programs are the ones that people try first */
 #define LONGEST_NS 2000000000ull /* between two looks for new processes */
@@ -62,12 +63,12 @@ static struct ct_unseen_process *unseen_process(struct ct_unseen *u, pid_t pid)
 	return p;
 }
 
-/* Is there a stream of it, or was there one at a look? */
+/* Is there a stream of it, or was there one? */
 static bool unseen_is_recorded(const struct ct_unseen *u, const struct ct_unseen_process *p)
 {
 	char begin[32];
 	struct dirent *entry;
-	bool found = p->recorded;
+	bool found = p->named;
 	int fd = openat(u->dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 
@@ -230,31 +231,6 @@ int ct_unseen_due(const struct ct_unseen *u)
 	return u->next > now ? (u->next - now) / 1000000 + 1 : 0;
 }
 
-/* Those that have made a call since they were looked at, also such as have ended. */
-static void unseen_note_recorded(struct ct_unseen *u)
-{
-	bool any = false;
-	struct dirent *entry;
-	DIR *d = NULL;
-	int fd, pid;
-
-	for (unsigned int i = 0; i < u->count; i++)
-		any |= u->processes[i].cuda && !u->processes[i].recorded;
-	fd = any ? openat(u->dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-	if (fd >= 0)
-		d = fdopendir(fd);
-	if (fd >= 0 && !d)
-		close(fd);
-	while (d && (entry = readdir(d))) {
-		if (sscanf(entry->d_name, "u-%d-", &pid) != 1)
-			continue;
-		for (unsigned int i = 0; i < u->count; i++)
-			u->processes[i].recorded |= u->processes[i].own_pid == pid;
-	}
-	if (d)
-		closedir(d);
-}
-
 void ct_unseen_look(struct ct_unseen *u)
 {
 	pid_t pids[CT_UNSEEN_PROCESSES] = { u->root };
@@ -267,7 +243,6 @@ void ct_unseen_look(struct ct_unseen *u)
 		unseen_look_at(u, pids[i], now);
 		count = unseen_children(pids[i], pids, count);
 	}
-	unseen_note_recorded(u);
 	u->wait = u->wait * 2 < LONGEST_NS ? u->wait * 2 : LONGEST_NS;
 	u->next = ct_now_ns() + u->wait;
 }
@@ -297,10 +272,33 @@ static const char *unseen_cause(const struct ct_unseen *u, const struct ct_unsee
 	return p->library ? CT_UNSEEN_LOADED_INFO : CT_UNSEEN_INFO;
 }
 
+/* A process that had a stream, which record --keep may have dropped, has a line for its first thread. */
+static void unseen_note_named(struct ct_unseen *u)
+{
+	int fd = openat(u->dirfd, CT_REGISTRY_FILE, O_RDONLY | O_CLOEXEC);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+	char *line = NULL;
+	size_t room = 0;
+	int pid;
+
+	if (fd >= 0 && !f)
+		close(fd);
+	while (f && getline(&line, &room, f) > 0) {
+		if (sscanf(line, "info thread_name %d%%20", &pid) != 1)
+			continue;
+		for (unsigned int i = 0; i < u->count; i++)
+			u->processes[i].named |= u->processes[i].own_pid == pid;
+	}
+	free(line);
+	if (f)
+		fclose(f);
+}
+
 void ct_unseen_close(struct ct_unseen *u, struct ct_registry_writer *w)
 {
 	char text[64];
 
+	unseen_note_named(u);
 	for (unsigned int i = 0; i < u->count; i++) {
 		struct ct_unseen_process *p = &u->processes[i];
 

@@ -34,7 +34,7 @@ struct ct_unseen_process {
 	uint64_t next, wait;		/* ns: when its maps are read again */
 	char name[16];
 	bool cuda;			/* libcuda is mapped */
-	bool recorded;			/* it had a stream at a look: record --keep may drop that */
+	bool named;			/* the registry has the name of a thread of it */
 	bool library;			/* and ours, too */
 	bool driver;			/* a device of NVIDIA's driver is open */
 	bool elsewhere;			/* libcuda, but the trace or our library is not in its root */

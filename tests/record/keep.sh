@@ -383,7 +383,7 @@ t_keep_names()
 t_names_full()
 {
 	local dir=$work/trace-full
-	rm -rf "$dir" "$work/full.in"
+	rm -rf "$dir" "$work/full.in" "$work/full.out"
 	mkfifo "$work/full.in"
 	"$cudatrace" record -q --no-module -f -o "$dir" -- "$PWD/build/tests/record-busy" wait names=3000 1000 <"$work/full.in" >"$work/full.out" 2>"$work/full.said" &
 	exec 8>"$work/full.in"
