@@ -47,6 +47,7 @@
 	X(inside, 0)		/* in each the driver allocates, frees and waits for a fence: each takes */ \
 	X(off, 0)		/* the thread is off the CPU in each */	\
 	X(offsync, 0)		/* the same while it synchronises */	\
+	X(offafter, 0)		/* and in the application behind them */ \
 	X(who, 0)		/* thread that ran instead, 0: none */	\
 	X(whos, 1)		/* so many threads in turn, from that one on */ \
 	X(kernel, 0)		/* the module records, though no switches */ \
@@ -108,7 +109,7 @@ static void registry(void)
 	CLASS(JOIN, "user collective -", communicator, "ncclCommInitRank ncclCommInitRank");
 	CLASS(QUERY, "user query -", none, "cuCtxGetCurrent cuCtxGetCurrent");
 	CLASS(EVENT, "user event -", handle, "cuEventQuery cuEventQuery");
-	if (off || offsync)
+	if (off || offsync || offafter)
 		CLASS(K_SWITCH, "kernel switch -", k_switch, "sched_switch sched_switch");
 	CLASS(K_ALLOC, "kernel memory alloc", alloc, "os_alloc_mem os_alloc_mem");
 	CLASS(K_FREE, "kernel memory free", free, "os_free_mem os_free_mem");
@@ -257,6 +258,8 @@ static void iteration(struct thread *h, uint64_t i, uint64_t longer)
 		}
 		call(h, SYNC, 0, wait + longer, 0, &handle, sizeof(handle));
 	}
+	if (offafter)
+		switched(h, offafter);
 	for (uint64_t k = 1; sampled && k * 10000 < after; k++) {
 		struct ct_sample sample = { .state = sampled - 1 };
 
@@ -398,7 +401,7 @@ int main(int argc, char **argv)
 	for (int i = 2; i < argc; i++)
 		set(argv[i]);
 	registry();
-	if (off || offsync || kernel || inside)
+	if (off || offsync || offafter || kernel || inside)
 		open_writer(&sched, "k-0", CT_STREAM_CPU, 8192);
 	if (sampled)
 		open_writer(&samples, "s-1-0", CT_STREAM_STATE, 8192);
@@ -407,7 +410,7 @@ int main(int argc, char **argv)
 	crowded(end);
 	if (sampled)
 		close_writer(&samples);
-	if (off || offsync || kernel || inside)
+	if (off || offsync || offafter || kernel || inside)
 		close_writer(&sched);
 	return 0;
 }

@@ -259,6 +259,10 @@ t_reports_turns()
 		is "$("$plain" report --format csv stages "$work/sampled-$name" 2>/dev/null | awk -v RS= 'NR == 3' | awk -F, '$2 == "steady" && $3 == "waiting" { print $4 }')" \
 			"$wait" "its samples say $name: what the process waited"
 	done
+	# Off the CPU it is off the CPU, whatever its last sample says; while the other one is between its calls that one's application counts.
+	"$b/make_rules" "$work/sampled-off" threads=2 launches=10 launch=10000 wait=50000 after=5000000 apart=200000 syncer=4000000 sampled=3 offafter=4900000
+	is "$("$plain" report --format csv stages "$work/sampled-off" 2>/dev/null | awk -v RS= 'NR == 3' | awk -F, '$2 == "steady" && $3 ~ "application|off the CPU" { print $4 }' | paste -sd ' ')" \
+		"112150000 81140000" "its samples say that it sleeps, and the module that it is off the CPU"
 	# A thread that has turns but never launches is among the threads.
 	"$b/make_rules" "$work/copier" threads=2 copier=1 apart=600000 launches=10
 	"$plain" report --format json stages "$work/copier" 2>/dev/null >"$work/copier.json"

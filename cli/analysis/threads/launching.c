@@ -128,7 +128,7 @@ static unsigned int launching_would(const struct launching_all *all, const struc
 	if (launching_in_call(d->own))
 		return d->own;
 	if (d->busy)
-		return CT_ACCOUNT_APP;
+		return d->own == CT_ACCOUNT_OFF_CPU && !all->app ? CT_ACCOUNT_OFF_CPU : CT_ACCOUNT_APP;
 	if (all->working > (d->waits ? 0 : d->last))
 		return all->account;
 	if (all->waiting > (d->waits ? 0 : d->last))
