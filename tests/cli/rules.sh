@@ -14,7 +14,7 @@ rules_explain()
 	[ -e "$rd" ] && return
 	mkdir -p "$work/rules"
 	# With records of the GPU.
-	if [[ ${1-} == step=* ]]; then
+	if [[ ${1-} == step=* || ${1-} == begins=* ]]; then
 		"$b/make_gpu" "$1" "$rd" >/dev/null
 	else
 		"$b/make_rules" "$rd" "$@"
@@ -266,6 +266,17 @@ t_rules_elsewhere()
 	rules_explain sampled=2 after=600000 wait=200000
 	is "$(jq -r '.verdict[0].Verdict | capture("(?<w>limited by [^.]*)[.]").w' "$rd.json")" "limited by the host" "a host that runs"
 	is "$(jq -r ".findings[] | $advice" "$rd.json" | grep -c 'another thread')" 0 "... is not told so"
+}
+
+# Where the GPU begins far later than it was told to, it is not for synchronisations that it is idle.
+t_rules_begins()
+{
+	rules_explain step=300
+	rules_has sync-each-iteration steady
+	ok $? "the host is late after synchronisations"
+	rules_explain begins=300
+	rules_has gpu-idle steady && ! rules_has sync-each-iteration steady
+	ok $? "... and is not late, but the GPU" || rules_found
 }
 
 # What is told of an iteration of the steady state is of those in it: none of the warm-up counts.

@@ -320,8 +320,10 @@ static int idle_causes_gap(struct ct_analysis *a, struct ct_gpu_idle_device *d, 
 	d->gaps[stage]++;
 	d->idle[stage] += gap.duration;
 	if (gap.parts[CT_IDLE_SYNC]) {
-		uint64_t after = gap.parts[CT_IDLE_APP] + gap.parts[CT_IDLE_SYNC] + gap.parts[CT_IDLE_LAUNCH] + gap.parts[CT_IDLE_START];
+		uint64_t after = gap.parts[CT_IDLE_APP] + gap.parts[CT_IDLE_SYNC] + gap.parts[CT_IDLE_LAUNCH];
 
+		/* Work that begins far later than it was launched waits for something else: for another stream, or another rank. */
+		after += gap.parts[CT_IDLE_START] < after ? gap.parts[CT_IDLE_START] : after;
 		d->after_sync[stage] += after;
 		d->overlap[stage] += after < d->worked ? after : d->worked;
 		d->worked = 0;

@@ -56,7 +56,10 @@ struct ct_gpu_idle_device {
 	/* By the stage that the gap is in; one that is in none, or in several, counts as CT_STAGE_COUNT. */
 	struct ct_idle_sum causes[CT_STAGE_COUNT + 1][CT_IDLE_CAUSE_COUNT];
 	uint64_t gaps[CT_STAGE_COUNT + 1], idle[CT_STAGE_COUNT + 1];
-	/* Of gaps in which a synchronisation returned: without memory, modules, driver, off the CPU. */
+	/*
+	 * Of gaps in which a synchronisation returned: without memory, modules, driver, off the CPU, and of the start latency
+	 * no more than the host took.
+	 */
 	uint64_t after_sync[CT_STAGE_COUNT + 1];
 	/* Of each of these no more than the GPU had worked since the one before: more could not have been done meanwhile. */
 	uint64_t overlap[CT_STAGE_COUNT + 1];
