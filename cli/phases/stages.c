@@ -13,6 +13,7 @@
 
 #define STAGES_PAUSE	100000000ull	/* ns without a copy: what is copied behind it is no part of the weights ... */
 #define STAGES_RATE	(1u << 20)	/* ... nor is what is copied all along: bytes a second of the stage */
+#define STAGES_NCCL	(1u << 20)	/* bytes: what libnccl copies at once while it makes a communicator is less (at most 24 KB were seen) */
 #define STAGES_MAKINGS	256u	/* communicators; of more the first ones count */
 #define STAGES_BULK	0.9	/* of the bytes to the GPU: the weights */
 /* So many launches without a copy between them are work, not a part of loading weights ... */
@@ -31,7 +32,10 @@ struct stages_facts {
 	uint64_t weights, weights_end;	/* bytes until the steady state; when they were there */
 	uint32_t weights_copies;
 	bool modules;
-	/* Communicators are made, in the order of their begins: what libnccl copies meanwhile is no data of the program. */
+	/*
+	 * Communicators are made, in the order of their begins: what libnccl copies meanwhile is no data of the program.
+	 * Another thread may copy weights at the same time.
+	 */
 	struct stages_making {
 		uint64_t begin, end;
 	} makings[STAGES_MAKINGS];
@@ -96,7 +100,7 @@ static bool stages_makes(const struct stages_facts *f, uint64_t at)
 
 static bool stages_copies(const struct stages_facts *f, const struct ct_phase_record *h)
 {
-	return ct_phase_record_to_gpu(h) && !stages_makes(f, h->at);
+	return ct_phase_record_to_gpu(h) && (h->sig >= STAGES_NCCL || !stages_makes(f, h->at));
 }
 
 static void stages_firsts(struct stages_facts *f, const struct ct_phase_record *h)
@@ -225,15 +229,15 @@ static bool stages_communicators(const struct ct_phase_work *w, const struct sta
 	*end = from;
 	for (unsigned int i = 0; i < f->makings_count; i++) {
 		const struct stages_making *m = &f->makings[i];
-		uint64_t at = m->begin > *end ? m->begin : *end;
+		uint64_t at = m->begin > *end ? m->begin : *end, until = m->end < f->first_data ? m->end : f->first_data;
 
 		if (m->begin >= f->first_data || m->begin >= f->first_launch)
 			break;
-		if (m->end <= at)
+		if (until <= at)
 			continue;
 		*begin = *begin ? *begin : m->begin;
-		busy += m->end - at;
-		*end = m->end;
+		busy += until - at;
+		*end = until;
 	}
 	return busy && 4 * busy >= *end - from;
 }

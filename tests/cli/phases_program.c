@@ -139,7 +139,7 @@ void capture(bool begins)
 void communicator(uint64_t ns)
 {
 	struct ct_communicator c = { .communicator = 1, .comm = 1, .ranks = 2 };
-	struct ct_copy copy = { .size = 1 << 20, .direction = CT_DIR_H2D };
+	struct ct_copy copy = { .size = 1 << 14, .direction = CT_DIR_H2D };
 	uint64_t begin = now;
 
 	now += ns / 4;

@@ -203,6 +203,31 @@ static void ranks_start(void)
 	   (unsigned long long)there);
 	forget();
 
+	/* While one thread makes a communicator, another one copies weights. */
+	begin_program("ranks-beside");
+	getter();
+	context();
+	made = now;
+	communicator(400000000);
+	for (int i = 0; i < 100; i++) {
+		launch(1, 8);
+		wait_gpu();
+	}
+	end_thread();
+	begin_thread(100, 101, 1);
+	now = made + 200000000;
+	for (int i = 0; i < 8; i++) {
+		copy(CT_DIR_H2D, 1 << 24, false);
+		pause_for(20000000);
+	}
+	end_thread();
+	p = find();
+	ok(stage(p, CT_STAGE_COMMUNICATORS) && stage(p, CT_STAGE_WEIGHTS) &&
+	   stage(p, CT_STAGE_WEIGHTS)->begin == stage(p, CT_STAGE_COMMUNICATORS)->end &&
+	   stage(p, CT_STAGE_WEIGHTS)->end - stage(p, CT_STAGE_WEIGHTS)->begin > 140000000,
+	   "weights that another thread copies while a communicator is made are a stage");
+	forget();
+
 	begin_program("ranks-late");
 	getter();
 	context();
