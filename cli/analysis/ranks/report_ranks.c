@@ -119,8 +119,8 @@ static int ranks_end(struct ct_analysis *a)
 		ct_table_note(t, "%s", verdict);
 	ranks_not_covered(a, t);
 	if (!job->alike)
-		ct_table_note(t, "The ranks' steps are not the same thing, as where few iterations of a job that hangs or was killed are found: what "
-			      "ranks have in a step can't be compared.");
+		ct_table_note(t, "What ranks have in a step can't be compared: steps of one are far longer than those of another. Of a job that "
+			      "hangs or was killed, only few iterations may be found.");
 	if (collectives)
 		ct_table_note(t, "Where a rank has no iterations, a step is a collective.");
 	if (job->measured)

@@ -271,7 +271,7 @@ static const struct diff_part diff_parts[] = {
 		     "effects add up to its change. Times are of all threads." } },
 	{ "diff_lines", DIFF_TITLE("Lines of the program: ", "; time of their calls, and since the call before"),
 	  line_columns, CT_PER_LINE, CT_PER_LINE, .both = true,
-	  .notes = { "Time between calls counts for the lines that samples show meanwhile, without samples for the next call's." } },
+	  .notes = { "Time between calls counts for the lines that samples show in it; without samples, for the line of the next call." } },
 	/* New and gone kernels first: the time of a launch says little about its kernel. */
 	{ "diff_kernels", DIFF_TITLE("Kernels: launches ", "; times of the launching calls on the host"),
 	  kernel_columns, CT_PER_KERNEL, CT_PER_KERNEL, .order = diff_by_count, .graphs = true },
