@@ -908,6 +908,11 @@ t_stacks_graphs()
 		sed -i 's/ graph:x64,source:x64, / graph:x64,stream:x64, /' "$work/graphs-older/.registry"
 	ok $? "(a trace as schema 7 had it)"
 	is "$("$cudatrace" report --format json graph_lines "$work/graphs-older" 2>/dev/null)" "$(cat "$work/graphs.json")" "an older trace has the lines, too"
+	# What was captured before the recording began is not known: here the call that begins it is another one.
+	cp -r "$work/graphs" "$work/graphs-before"
+	sed -i '/^class /s/cuStreamBeginCapture[_a-z0-9]*/cuStreamIsCapturing/g' "$work/graphs-before/.registry"
+	is "$("$cudatrace" report graph_lines "$work/graphs-before" 2>/dev/null | grep -o '[0-9]* graph launches left out')$(grep -c 'left out' "$work/graphs.notes")" \
+		"10 graph launches left out0" "launches of graphs that are not known are not left out without a word"
 	"$cudatrace" report graph_lines "$work/graphs" | grep -q 'stacks_graph.py:[0-9]* .*forward '
 	ok $? "people see it, too" || "$cudatrace" report graph_lines "$work/graphs"
 	"$cudatrace" explain --format json --call "$(jq -s 'map(select(.name == "cuGraphLaunch" and .phase == "E"))[4].op_id' "$work/graphs.jsonl")" "$work/graphs" >"$work/graphs.call"

@@ -9,6 +9,7 @@
 #include "analysis/stacks/graphs.h"
 #include "analysis/stacks/hot.h"
 #include "analysis/stacks/source_text.h"
+#include "view/term.h"
 
 struct graph_lines {
 	struct ct_sources sources;
@@ -96,6 +97,7 @@ static int graph_lines_end(struct ct_analysis *a)
 	struct ct_table *t = ct_analysis_table(a, "graph_lines", "Lines of the program that made the nodes of CUDA graphs",
 					       graph_columns, G_COLUMNS);
 	bool recorded = true, told = true;
+	char n[CT_TERM_TEXT];
 	int rc = 0;
 
 	for (const struct ct_cuda_graph *made = ct_graphs_next(graphs, NULL); made && !rc; made = ct_graphs_next(graphs, made)) {
@@ -111,6 +113,10 @@ static int graph_lines_end(struct ct_analysis *a)
 		ct_table_note(t, "The GPU's time by line is known with record --gpu=nodes.");
 	if (!told)
 		ct_table_note(t, "The GPU's time by line is not known of graphs where it is not known of each kernel of a replay which node it is.");
+	if (ct_graphs_unknown(graphs))
+		ct_table_note(t, "%s graph launch%s left out: not all kernels of these graphs are known, as where they were made before the recording "
+			      "began, or an older version recorded them.", ct_term_count(n, ct_graphs_unknown(graphs)),
+			      ct_graphs_unknown(graphs) == 1 ? "" : "es");
 	return rc ? rc : ct_table_sort(t, G_KERNELS, true);
 }
 

@@ -36,6 +36,7 @@ struct ct_graphs {
 	CT_KEYED(struct graph_node) nodes;
 	struct graph_kernel *list;
 	unsigned int count, room;
+	uint64_t unknown;		/* launches of graphs of which not all kernels are known */
 };
 
 static bool graph_wants(const struct ct_class *class)
@@ -118,6 +119,7 @@ static int graph_launched(struct ct_graphs *s, const struct ct_span *span)
 	struct ct_cuda_graph *made = exec && exec->number ? ct_keyed_get(&s->graphs, exec->number) : NULL;
 	struct graph_launch *launched;
 
+	s->unknown += !made || !made->whole;
 	if (!made)
 		return 0;
 	made->launches++;
@@ -334,6 +336,11 @@ const struct ct_cuda_graph *ct_graphs_next(const struct ct_graphs *s, const stru
 	const struct ct_cuda_graph *next = before ? before + 1 : s->graphs.list;
 
 	return s->graphs.count && next < s->graphs.list + s->graphs.count ? next : NULL;
+}
+
+uint64_t ct_graphs_unknown(const struct ct_graphs *s)
+{
+	return s->unknown;
 }
 
 bool ct_graph_kernel(const struct ct_graphs *s, const struct ct_cuda_graph *graph, struct ct_graph_kernel *k)

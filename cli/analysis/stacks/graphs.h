@@ -31,6 +31,9 @@ extern const struct ct_analyser ct_graphs_analyser;
 /* The graph after @before, NULL: the first one.  NULL: no more. */
 const struct ct_cuda_graph *ct_graphs_next(const struct ct_graphs *s, const struct ct_cuda_graph *before);
 
+/* Launches of graphs of which not all kernels are known, as of those that were made before the recording began. */
+uint64_t ct_graphs_unknown(const struct ct_graphs *s);
+
 /* A kernel of a graph: zeros before the first one. */
 struct ct_graph_kernel {
 	uint32_t stack;			/* from where it was captured, or added as a node */
