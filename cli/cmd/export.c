@@ -65,7 +65,7 @@ static const struct argp_option options[] = {
 	{ "output", 'o', "FILE", 0, "write to FILE, or below the directory FILE", 0 },
 	{ "open", KEY_OPEN, NULL, 0, "show it in the browser: html, and without -o in the cache", 0 },
 	{ "force", 'f', NULL, 0, "replace FILE if it is there", 0 },
-	{ "weight", KEY_WEIGHT, "WHAT", 0, "folded by lines of the program: wall, app, cuda, calls, launches, gpu, idle, bytes, wait, copy, memory, load, init, most, held, startup or samples", 0 },
+	{ "weight", KEY_WEIGHT, "WHAT", 0, "folded by lines of the program: wall, app, cuda, calls, launches, gpu, idle, bytes, wait, copy, memory, load, init, most, held, startup, samples", 0 },
 	{ "no-queries", KEY_NO_QUERIES, NULL, 0, "without getters of a few ns", 0 },
 	{ 0 },
 };
