@@ -1101,7 +1101,7 @@ t_stacks_threads()
 			CUDASIM_IOCTLS=0 "$cudatrace" record -q -f --no-module --stacks --sample=1000 -o "$work/threads-partner" -- "$python" \
 				tests/record/stacks_threads.py "$PWD/build/tests/sim/libcuda.so.1" "$work/partner.so" 30 $how 2>"$work/threads.err"
 			read -r work_ns take_ns < <(threads_lines app "$work/threads-partner")
-			[ "${work_ns:-0}" -gt 75 ]
+			[ "${work_ns:-0}" -gt 60 ]
 			ok $? "beside a thread without Python code that waits ($how): ${work_ns:-0} % where it is done" || cat "$work/threads.err"
 		done
 	else
