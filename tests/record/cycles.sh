@@ -104,6 +104,13 @@ t_attach_shot()
 	ended_well attach_shot
 }
 
+# A call that was about to look for new objects when everything was put back.
+t_attach_locked()
+{
+	timeout $hang "$PWD/build/tests/record-locked" "$PWD/build/libcudatrace.so" "$work/trace-locked" >"$work/locked.out" 2>&1
+	is "$? $(cat "$work/locked.out")" "0 word as before" "a call that waits for the loader's lock while the recording is left puts nothing into libcuda's table"
+}
+
 # Each attaching ends in success or one line, and the process lives.
 t_attach_moments()
 {

@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "../sim/cuda_sim.h"
+#include "word_of.h"
 
 #define MOST	256
 #define WRAP	5000000
@@ -70,20 +71,6 @@ static void *work(void *arg)
 		else if (rounds && !(made[me] % rounds))
 			usleep(1000);
 	}
-	return NULL;
-}
-
-/* The first jump or call by a word in writable data, as libcuda's exports have it. */
-static void *word_of(const void *function)
-{
-	const unsigned char *code = function;
-	int32_t distance;
-
-	for (int i = 0; i < 100; i++)
-		if (code[i] == 0xff && (code[i + 1] == 0x15 || code[i + 1] == 0x25)) {
-			memcpy(&distance, code + i + 2, 4);
-			return (void *)(code + i + 6 + distance);
-		}
 	return NULL;
 }
 

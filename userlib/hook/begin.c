@@ -127,13 +127,27 @@ static void read_options(const char *texts)
 static bool attached;
 static u32 recordings;		/* so many times */
 
+/* Another thread may have left it, and another recording may have begun: @number is then not the one that runs. */
+static u32 begin_put_back(u32 number)
+{
+	u64 mask = ct_lock();
+	bool runs = ct_load(&attached) && ct_load(&recordings) == number;
+
+	/* First: a call that is not over looks for new objects, and would find all of them new. */
+	if (runs)
+		ct_store(&ct_stopped, (u8)CT_STOPPED);
+	ct_unlock(mask);
+	return runs ? ct_objects_put_back() : 0;
+}
+
 static void leave_if_deserted(void)
 {
+	u32 number = ct_load(&recordings);
 	const struct ct_backend *b = ct_load(&ct_backend);
 
 	if (!ct_load(&attached) || !b->deserted || !b->deserted(ct_clock_real()))
 		return;
-	cudatrace_detach(CT_DETACH_PUT_BACK);
+	begin_put_back(number);
 	cudatrace_detach(CT_DETACH_LEAVE);
 }
 
@@ -225,9 +239,7 @@ EXPORT int cudatrace_detach(int step)
 		return 0;
 	switch (step) {
 	case CT_DETACH_PUT_BACK:
-		/* First: a call that is not over looks for new objects, and would find all of them new. */
-		ct_store(&ct_stopped, (u8)CT_STOPPED);
-		return (int)ct_objects_put_back();
+		return (int)begin_put_back(ct_load(&recordings));
 	case CT_DETACH_LEAVE:
 		mask = ct_lock();
 		/* Another thread may have done it, or begun another recording. */

@@ -86,7 +86,8 @@ static int check(struct dl_phdr_info *info, size_t size, void *data)
 	u32 drivers = ct_driver_generation;
 	bool last;
 
-	if (size < needed)
+	/* Here, too: all may have been put back while this thread waited for the lock. */
+	if (size < needed || ct_load(&ct_stopped) == CT_STOPPED)
 		return 1;
 	if (info->dlpi_adds == seen_adds && info->dlpi_subs == seen_subs) {
 		scan->put_back = ct_table_check();
@@ -178,6 +179,9 @@ static int put_back(struct dl_phdr_info *info, size_t size, void *data)
 {
 	(void)info;
 	(void)size;
+	/* Another recording may have begun while this thread waited for the lock: what is there is its own. */
+	if (ct_load(&ct_stopped) != CT_STOPPED)
+		return 1;
 	ct_each_object(put_back_in, data);
 	objects_forget();
 	return 1;
