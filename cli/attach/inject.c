@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -178,6 +179,27 @@ static int inject_memory(struct ct_inject *x, struct ct_error *err)
 }
 
 /*
+ * Whom a limit alone (RLIMIT_RTPRIO) lets have such priorities may not take RESET_ON_FORK away again: the thread would
+ * keep its priority for ever.  So this process, which the guard made, tries it out at its own.
+ */
+static bool inject_may_calm(void)
+{
+	int policy = sched_getscheduler(0);
+	struct sched_param own;
+
+	return policy >= 0 && !sched_getparam(0, &own) && !sched_setscheduler(0, policy | SCHED_RESET_ON_FORK, &own) &&
+	       !sched_setscheduler(0, policy & ~SCHED_RESET_ON_FORK, &own);
+}
+
+/* Does the kernel end no thread of it that runs for long by such a priority (RLIMIT_RTTIME)? */
+static bool inject_has_time(pid_t pid)
+{
+	struct rlimit limit;
+
+	return !prlimit(pid, RLIMIT_RTTIME, NULL, &limit) && limit.rlim_cur == RLIM_INFINITY;
+}
+
+/*
  * Where all processors are busy the thread would wait for one while nobody can use it, and so would all that wait
  * for it.  By a niceness alone it often does, as that counts in its own session only (autogroup).  What it makes
  * meanwhile is as without (RESET_ON_FORK).  Who may not do this lets it wait.
@@ -189,7 +211,7 @@ static void inject_hurry(struct ct_inject *x)
 
 	x->policy = policy;
 	x->hurries = policy >= 0 && (kind == SCHED_OTHER || kind == SCHED_BATCH || kind == SCHED_IDLE) &&
-		     !sched_setscheduler(x->tid, SCHED_FIFO | SCHED_RESET_ON_FORK, &first);
+		     inject_may_calm() && inject_has_time(x->pid) && !sched_setscheduler(x->tid, SCHED_FIFO | SCHED_RESET_ON_FORK, &first);
 }
 
 static void inject_calm(struct ct_inject *x)

@@ -317,6 +317,17 @@ t_attach_thread()
 		is "$(threads_are | tr '\t\n' '  ')" "$(echo "$before" | tr '\t\n' '  ')" "... signals and priorities of its threads are as they were"
 		ended_well attach_$how
 	done
+	# Where the kernel ends a thread that runs for long as one that comes before others (RLIMIT_RTTIME), it does not.
+	head -c 4096 /dev/zero >"$work/slow"
+	SLOW_COMPUTES=1 SLOW=$work/slow LD_PRELOAD=$PWD/build/tests/record-slow-loader prlimit --rttime=1:1 \
+		"$PWD/build/tests/record-running" 3 600 30 >"$work/attach_rttime.out" 2>"$work/attach_rttime.err" &
+	pid=$!
+	wait_until grep -qs ready "$work/attach_rttime.out"
+	slow 2000
+	attach trace-thread 0.1
+	is $? 0 "attach_thread: one whose time before others is limited" || cat "$work/trace-thread.said"
+	slow 0
+	ended_well attach_rttime
 	# One that calls nothing: it stands still once for each function that is called in it, and not at each system call of theirs.
 	sleep 600 &
 	pid=$!

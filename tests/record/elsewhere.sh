@@ -127,7 +127,7 @@ t_attach_filtered()
 
 t_attach_user()
 {
-	local dir user=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+	local dir before user=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 	if [ "$(id -u)" != 0 ] || [ "$(cat /proc/sys/kernel/yama/ptrace_scope 2>/dev/null || echo 0)" != 0 ]; then
 		skip "record --pid as an ordinary user: needs root, and ptrace_scope 0"
 		return
@@ -144,6 +144,18 @@ t_attach_user()
 	every_call trace-user
 	ok $? "... every call of each thread is there"
 	ended_well user
+	# By a limit a thread may come before others, but who may do no more than that can't take it back.
+	if prlimit --rtprio=10 true 2>/dev/null; then
+		LD_LIBRARY_PATH=$dir prlimit --rtprio=10 "${user[@]}" "$dir/record-running" 3 600 30 >"$work/user.out" 2>"$work/user.err" &
+		pid=$!
+		until grep -q ready "$work/user.out" || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
+		before=$(threads_are)
+		prlimit --rtprio=10 "${user[@]}" "$dir/cudatrace" record -q -f -o "$dir/trace" --pid $pid --duration 0.1 2>"$work/user.said"
+		is "$? $(threads_are | tr '\t\n' '  ')" "0 $(echo "$before" | tr '\t\n' '  ')" "... with a limit for priorities that come before others (RLIMIT_RTPRIO): its threads have those they had" || cat "$work/user.said"
+		ended_well user
+	else
+		skip "... with RLIMIT_RTPRIO: it can't be set here"
+	fi
 	start_running other_user 1 30
 	refuse "another user's process" "run as root|can't be attached to|Permission denied" \
 		"${user[@]}" "$dir/cudatrace" record -q -f -o "$dir/trace" --pid $pid

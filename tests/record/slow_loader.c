@@ -2,7 +2,7 @@
 /*
  * To be preloaded to a program that is attached to: while the file that SLOW names holds a number, each malloc(),
  * calloc() and dl_iterate_phdr() of it takes so many microseconds more, so that loading a library takes long, with
- * the loader's lock held.
+ * the loader's lock held.  With SLOW_COMPUTES the thread needs a processor for all that time.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -10,12 +10,14 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 
 static volatile unsigned int *slow;
+static int computes;
 
 static __attribute__((constructor)) void begin(void)
 {
@@ -25,14 +27,25 @@ static __attribute__((constructor)) void begin(void)
 
 	if (map != MAP_FAILED)
 		slow = map;
+	computes = getenv("SLOW_COMPUTES") != NULL;
 	if (fd >= 0)
 		close(fd);
 }
 
 static void wait_a_bit(void)
 {
-	if (slow && *slow)
+	struct timespec begin, now;
+
+	if (!slow || !*slow)
+		return;
+	if (!computes) {
 		usleep(*slow);
+		return;
+	}
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+	do
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	while ((now.tv_sec - begin.tv_sec) * 1000000 + (now.tv_nsec - begin.tv_nsec) / 1000 < (long)*slow);
 }
 
 void *malloc(size_t size)
