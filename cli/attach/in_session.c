@@ -150,7 +150,7 @@ static int in_session_all(struct in_session *s, const char *what, struct ct_erro
 		failed += rc != 0;
 	}
 	if (failed && s->asked->count > 1)
-		return ct_fail(err, ESRCH, "%s: %u of %u processes could not be", what, failed, s->asked->count);
+		return ct_fail(err, ESRCH, "%s: %u of %u processes failed", what, failed, s->asked->count);
 	if (s->asked->all)
 		in_session_find(s);
 	return rc;

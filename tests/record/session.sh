@@ -38,6 +38,8 @@ calls_stay_away() { wait_until log_rests; }
 # has_left PID: neither the module's page nor its device is there any more
 has_left() { ! grep -qF "$work/session.page" "/proc/$1/maps" && ! readlink "/proc/$1"/fd/* | grep -qxF "$work/session.device"; }
 
+has_one_thread_of_ours() { [ "$(cat /proc/$pid/task/*/comm | grep -cx cudatrace)" = 1 ]; }
+
 t_in_session()
 {
 	local n child
@@ -51,6 +53,8 @@ t_in_session()
 	! has_left $pid
 	ok $? "... which its maps show"
 	refuse "one that is in it" "being recorded already" "$PWD/build/tests/record-in-session" attach $pid
+	wait_until has_one_thread_of_ours
+	ok $? "... which leaves no thread more there"
 	kill -USR1 $pid
 	wait_until grep -q '^child [0-9]' "$work/in_session.out"
 	child=$(sed -n 's/^child \([0-9]*\)$/\1/p' "$work/in_session.out")

@@ -160,6 +160,7 @@ bool ct_device_open(bool *passing)
 void ct_device_forget(void)
 {
 	static const struct ct_clock_page nobody;
+	int file;
 
 	if (!opened)
 		return;
@@ -171,8 +172,9 @@ void ct_device_forget(void)
 		left = mapped;
 		ct_store(&mapped, NULL);
 	}
-	ct_close(fd);
+	file = fd;
 	ct_store(&fd, -1);
+	ct_close(file);
 }
 
 static bool device_deserted(u64 now)

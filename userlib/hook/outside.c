@@ -18,7 +18,8 @@ EXPORT struct ct_attach_call cudatrace_attach_call;
 
 static int (*let_go)(pthread_t);
 
-static void outside_begin(struct ct_attach_call *c)
+/* Does it record? */
+static bool outside_begin(struct ct_attach_call *c)
 {
 	const struct ct_begin_plugins plugins = {
 		.stack = (__typeof__(plugins.stack))c->stack,
@@ -26,19 +27,22 @@ static void outside_begin(struct ct_attach_call *c)
 		.gpu_begin = (__typeof__(plugins.gpu_begin))c->gpu_begin,
 		.stacks_what = c->stacks_what, .gpu_what = c->gpu_what, .sample = c->sample,
 	};
+	int result;
 
 	if (ct_load(&c->cancelled)) {
 		ct_store(&c->done, CT_ATTACH_LEFT);
-		return;
+		return false;
 	}
-	c->result = ct_begin_attached(c->options, &plugins, &c->gpu);
+	result = ct_begin_attached(c->options, &plugins, &c->gpu);
+	c->result = result;
 	/* Both sides store theirs first, then they look at the other's. */
 	__atomic_store_n(&c->done, CT_ATTACH_DONE, __ATOMIC_SEQ_CST);
-	if (!__atomic_load_n(&c->cancelled, __ATOMIC_SEQ_CST) || c->result < 0)
-		return;
+	if (!__atomic_load_n(&c->cancelled, __ATOMIC_SEQ_CST) || result < 0)
+		return result >= 0;
 	cudatrace_detach(CT_DETACH_PUT_BACK);
 	cudatrace_detach(CT_DETACH_LEAVE);
 	ct_store(&c->done, CT_ATTACH_LEFT);
+	return false;
 }
 
 static void *outside_run(void *call)
@@ -48,9 +52,10 @@ static void *outside_run(void *call)
 	ct_sys2(SYS_prctl, PR_SET_NAME, "cudatrace");
 	if (let_go)
 		let_go(pthread_self());
-	outside_begin(call);
-	for (u32 number = ct_begin_number(); ct_begin_watched(number);)
-		ct_sys2(SYS_nanosleep, &second, NULL);
+	/* Where it was refused, another recording runs, which has its own thread. */
+	if (outside_begin(call))
+		for (u32 number = ct_begin_number(); ct_begin_watched(number);)
+			ct_sys2(SYS_nanosleep, &second, NULL);
 	return NULL;
 }
 
