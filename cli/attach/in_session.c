@@ -26,7 +26,7 @@ struct in_session {
 	int (*one)(struct in_session *s, pid_t pid, struct ct_error *err);
 	unsigned int done;	/* or was so already */
 	/* --watch: not tried, or said, again */
-	struct { pid_t pid; uint64_t start; } tried[TRIED_MOST];
+	struct { pid_t pid; uint64_t start, stack; } tried[TRIED_MOST];
 	unsigned int tried_count;
 };
 
@@ -102,13 +102,14 @@ static bool in_session_was_tried(struct in_session *s, pid_t pid)
 
 	ct_proc_stat(pid, &stat);
 	for (unsigned int i = 0; i < s->tried_count; i++)
-		if (s->tried[i].pid == pid && s->tried[i].start == stat.started)
+		if (s->tried[i].pid == pid && s->tried[i].start == stat.started && s->tried[i].stack == stat.stack)
 			return true;
 	/* Those of before are gone, mostly. */
 	if (s->tried_count == TRIED_MOST)
 		s->tried_count = 0;
 	s->tried[s->tried_count].pid = pid;
-	s->tried[s->tried_count++].start = stat.started;
+	s->tried[s->tried_count].start = stat.started;
+	s->tried[s->tried_count++].stack = stat.stack;	/* an exec() makes it another program */
 	return false;
 }
 
@@ -156,19 +157,20 @@ static int in_session_all(struct in_session *s, const char *what, struct ct_erro
 	return rc;
 }
 
-/* Until the session's end. */
-static void in_session_watch(struct in_session *s)
+/* Until no session runs any more, or a signal comes. */
+static int in_session_watch(struct in_session *s, struct ct_error *err)
 {
 	struct sigaction act = { .sa_handler = in_session_on_signal };
-	struct ct_error ignored = { 0 };
+	int rc = 0;
 
 	sigaction(SIGINT, &act, NULL);
 	sigaction(SIGTERM, &act, NULL);
 	sigaction(SIGHUP, &act, NULL);
-	while (!in_session_stop && !ct_session_runs("attach", &ignored)) {
+	while (!in_session_stop && !(rc = ct_session_runs("attach", err))) {
 		poll(NULL, 0, LOOK_MS);
 		in_session_find(s);
 	}
+	return rc && err->code != ENODATA ? rc : 0;
 }
 
 int ct_in_session_attach(const struct ct_in_session *asked, const char *library, struct ct_error *err)
@@ -186,7 +188,7 @@ int ct_in_session_attach(const struct ct_in_session *asked, const char *library,
 	if (!rc)
 		rc = in_session_all(s, "attach", err);
 	if (!rc && asked->watch)
-		in_session_watch(s);
+		rc = in_session_watch(s, err);
 	else if (!rc && !s->done)
 		rc = ct_fail(err, ESRCH, "attach: no process with libcuda was there that can be");
 	free(s);

@@ -139,6 +139,8 @@ static void session_check_pids(struct argp_state *state, struct env *env)
 
 	if (in && !env->in.count == !env->in.all)
 		argp_error(state, "%s: give --pid or --all", env->verb);
+	if (!in && (env->in.all || env->in.partly))
+		argp_error(state, "%s: --all and --force go with attach and detach", env->verb);
 	if (env->in.watch && (!env->in.all || strcmp(env->verb, "attach")))
 		argp_error(state, "--watch goes with attach --all");
 	for (unsigned int i = 0; i < env->in.count && !in; i++)

@@ -175,4 +175,5 @@ t_in_session_refused()
 	refuse "session attach of nobody" "give --pid or --all" "$cudatrace" session attach
 	refuse "... of somebody and all" "give --pid or --all" "$cudatrace" session detach --pid 1 --all
 	refuse "... and --watch with --pid" "goes with attach --all" "$cudatrace" session attach --pid 1 --watch
+	refuse "... and other verbs with --all" "go with attach and detach" "$cudatrace" session stop --all
 }
