@@ -4,14 +4,14 @@
 # Usage: [CALLS=N] stacks.sh [OUTDIR [KIND...]]
 #
 # record --stacks on a machine with a GPU: each stack equals what traceback says (tests/gpu/stacks.py has the kinds; CALLS of
-# each, or 10,400); frames of compiled code in autograd's threads; lines of programs of JAX, of a graph; and, as kind `cost`, what
-# stacks cost GPT-2.  Wants build/ (it may come from another machine: cudatrace, libcudatrace*.so), python3 with PyTorch, JAX,
-# CuPy (what is missing is skipped).  Prints TAP.
+# each, or 10,400); frames of compiled code in autograd's threads; and, as kind `lines`, lines of programs of JAX and of a graph.
+# What stacks cost: tests/gpu/bench/run --stacks.  Wants build/ (it may come from another machine: cudatrace,
+# libcudatrace*.so), python3 with PyTorch, JAX, CuPy (what is missing is skipped).  Prints TAP.
 set -u
 cd "$(dirname "$0")/../.."
 out=${1:-build/tests/gpu-stacks}
 shift
-[ $# != 0 ] || set -- eager threads compile graph jax cupy lines cost
+[ $# != 0 ] || set -- eager threads compile graph jax cupy lines
 mkdir -p "$out"
 . tests/judge.sh
 
@@ -65,30 +65,9 @@ lines()
 	done
 }
 
-# cost: GPT-2, 64 tokens, s: fastest and median of six, in turns.
-cost()
-{
-	local turn how record
-	for turn in 1 2 3; do
-		for how in bare plain stacks sampled; do
-			case $how in
-			bare) record= ;;
-			plain) record="build/cudatrace record -q -f --no-module -o $out/gpt2 --" ;;
-			stacks) record="build/cudatrace record -q -f --no-module -o $out/gpt2 --stacks --sample=0 --" ;;
-			sampled) record="build/cudatrace record -q -f --no-module -o $out/gpt2 --stacks --" ;;
-			esac
-			# shellcheck disable=SC2086
-			$record python3 examples/gpt2.py --tokens 64 --repeat 6 >"$out/gpt2.out" 2>/dev/null
-			echo "gpt2 $how $turn: $(sed -n 's/.* in \([0-9.]*\) s/\1/p' "$out/gpt2.out" | sort -n | awk '{ s[NR] = $1 } END { print s[1], s[int((NR + 1) / 2)] }')"
-		done
-	done
-	build/cudatrace explain "$out/gpt2" | head -n 40
-	build/cudatrace report lines --top 8 "$out/gpt2"
-}
-
 for kind; do
 	case $kind in
-	lines | cost) $kind ;;
+	lines) lines ;;
 	*)
 		module=torch
 		case $kind in jax) module=jax ;; cupy) module=cupy ;; esac

@@ -285,20 +285,7 @@ typedef struct CUDA_KERNEL_NODE_PARAMS_v2_st {
 	CUcontext ctx;
 } CUDA_KERNEL_NODE_PARAMS_v2;
 
-typedef struct CUDA_KERNEL_NODE_PARAMS_v3_st {
-	CUfunction func;
-	unsigned int gridDimX;
-	unsigned int gridDimY;
-	unsigned int gridDimZ;
-	unsigned int blockDimX;
-	unsigned int blockDimY;
-	unsigned int blockDimZ;
-	unsigned int sharedMemBytes;
-	void **kernelParams;
-	void **extra;
-	CUkernel kern;
-	CUcontext ctx;
-} CUDA_KERNEL_NODE_PARAMS_v3;
+typedef CUDA_KERNEL_NODE_PARAMS_v2 CUDA_KERNEL_NODE_PARAMS_v3;
 
 typedef struct CUDA_MEMSET_NODE_PARAMS_st {
 	CUdeviceptr dst;
