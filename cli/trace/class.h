@@ -48,7 +48,7 @@
 	X(NUMBER, "number") X(RANKS, "ranks") X(RANK, "rank")		\
 	X(ELEMENTS, "count") X(DATATYPE, "datatype")			\
 	X(REDUCTION, "reduction") X(ROOT, "root")			\
-	X(COLOR, "color") X(KEY, "key")					\
+	X(COLOR, "color") X(KEY, "key") X(COMM, "comm")			\
 	/* of work that is queued, and of a function that has no layout */ \
 	X(ITEM, "item") X(ARG0, "arg0")
 #define CT_KNOWN_ROW(id, word)	CT_KNOWN_##id,
@@ -109,6 +109,7 @@ enum ct_what {
 	CT_IS_DRIVER		= 1 << 28,	/* a function of the kernel driver */
 	/* Of libnccl's communicators. */
 	CT_IS_NEW_COMMUNICATOR	= 1 << 29,	/* makes one */
+	CT_IS_COMMUNICATOR_STATE = 1 << 30,	/* asks whether one is made, with the answer */
 };
 
 #define CT_IS_LAUNCH	(CT_IS_KERNEL_LAUNCH | CT_IS_GRAPH_LAUNCH)

@@ -306,7 +306,7 @@
  * CT_SCHEMA_VERSION 2 added the layout k_firmware,
  * 3 the GPU streams with their layouts, the type memk and the op "exec", 4 the layout stack,
  * 5 the layout sample with the streams s-PID-N, 6 libnccl's calls, 7 the layout gpu_metrics,
- * 8 graph_node and graph_made.
+ * 8 graph_node and graph_made, 9 communicator_state.
  *
  * 8. GPU STREAMS
  *
@@ -356,7 +356,7 @@
 #include "cudatrace_events.h"
 
 #define CT_ABI_VERSION		1
-#define CT_SCHEMA_VERSION	8
+#define CT_SCHEMA_VERSION	9
 #define CT_VERSION		"0.2.0"	/* of the product; dkms.conf says it too */
 #define CT_DEVICE_NAME		"cudatrace"
 #define CT_DEVICE_PATH		"/dev/cudatrace"

@@ -420,6 +420,9 @@ enum ct_sample_state {
 #define CT_FIELDS_communicator(F)					\
 	F(x64, communicator) F(x64, comm) F(x64, split_of)		\
 	F(u32, ranks) F(u32, rank) F(s32, color) F(s32, key)
+/* What ncclCommGetAsyncError said of it: NCCL's number, ncclInProgress (7) while it is made. */
+#define CT_FIELDS_communicator_state(F)					\
+	F(x64, communicator) F(x64, comm) F(u32, state) F(u32, reserved)
 /*
  * number: of the collective in its communicator, from 1 in the order of calls, the same on all
  * ranks; 0 of a send or receive, of a call that was refused, and where the communicator's making
@@ -450,7 +453,7 @@ enum ct_open_reason {
 	L(k_fault) L(k_range) L(k_firmware) L(gpu_kernel) L(gpu_copy)	\
 	L(gpu_set) L(gpu_graph) L(gpu_clock) L(gpu_state) L(stack) L(sample)	\
 	L(communicator) L(collective) L(gpu_metrics) L(graph_made)	\
-	L(graph_node)
+	L(graph_node) L(communicator_state)
 
 #define CT_LAYOUT_ROW(name)	CT_LAYOUT_##name,
 enum ct_layout { CT_LAYOUTS(CT_LAYOUT_ROW) CT_LAYOUT_COUNT };

@@ -376,9 +376,13 @@ t_collectives() {
 	{ counts 2 "ncclCommSplit .* split_of=$id ranks=0 rank=5 color=(3|-1) key=-7\$" && counts 1 "ncclAllReduce .* communicator=$part .* number=1 ranks=0" &&
 	  [ "$part" != "$id" ]; }
 	ok "a communicator that was split off" $?
-	{ counts 1 ' collective/- ncclFuture$' && counts 1 ' query/- ncclCommGetAsyncError$' && counts 1 ' ncclGetErrorString$' &&
+	{ counts 1 ' collective/- ncclFuture$' && counts 1 ' ncclGetErrorString$' &&
 	  counts 16 'depth=1 .* cuCtxGetCurrent$'; }
 	ok "functions without a row, getters, and libcuda inside" $?
+	{ counts 4 ' query/- ncclCommGetAsyncError ' && counts 1 " ncclCommGetAsyncError communicator=$id comm=0x[0-9a-f]+ state=7 " &&
+	  counts 2 " ncclCommGetAsyncError communicator=$id comm=0x[0-9a-f]+ state=0 " &&
+	  counts 1 ' ncclCommGetAsyncError communicator=0x0 comm=0x0 state=0 '; }
+	ok "the state of a communicator, unless the call failed" $?
 	grep -qaE '^info rank [0-9]+%20rank=5%20size=8%20local_rank=1%20local_size=4%20node=1%20launcher=torchrun$' "$W/trace/.registry"
 	ok "which rank it is, from the environment of its launcher" $?
 	OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL_RANK=1 traced "$B/nccl_app"

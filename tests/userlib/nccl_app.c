@@ -52,7 +52,10 @@ int main(int argc, char **argv)
 	OK(ncclSend((void *)1, 2, 9, 3, comm, (void *)6));
 	OK(ncclGroupEnd());
 	OK(ncclFuture(1, 2, 3, 4, 5, 6, 7, 8, 9.5));
-	OK(ncclCommGetAsyncError(comm, &error));
+	OK(ncclCommGetAsyncError(comm, &error) || error);
+	OK(ncclCommGetAsyncError(other, &error) || error != 7);
+	OK(ncclCommGetAsyncError(other, &error) || error);
+	OK(ncclCommGetAsyncError(NULL, &error) != 4);
 	OK(strcmp(ncclGetErrorString(1), "some error"));
 	for (int i = argc > 1 ? atoi(argv[1]) : 0; i > 0; i--)
 		OK(ncclAllReduce((void *)1, (void *)2, 3, 7, 4, comm, (void *)7));

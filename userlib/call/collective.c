@@ -212,6 +212,18 @@ static void collective_end(const struct ct_frame *f, void *payload, bool after)
 	};
 }
 
+/* (comm, state *): the call itself succeeds while the communicator is still made, or has failed. */
+static void collective_state(const struct ct_frame *f, void *payload, bool after)
+{
+	struct communicator *c = collective_find(f->arg[0]);
+	const u32 *state = (const u32 *)f->arg[1];
+
+	*(struct ct_communicator_state *)payload = (struct ct_communicator_state){
+		.comm = f->arg[0], .communicator = c ? c->id : 0,
+		.state = collective_accepted(f, after) && state ? *state : 0,
+	};
+}
+
 /* (pointer **, bytes) */
 static void collective_memory(const struct ct_frame *f, void *payload, bool after)
 {
@@ -249,11 +261,12 @@ static void collective_memory(const struct ct_frame *f, void *payload, bool afte
 	X(ncclCommAbort,	     0, communicator, collective_end)	\
 	X(ncclCommFinalize,	     0, communicator, collective_end)	\
 	X(ncclCommRevoke,	     0, communicator, collective_end)	\
+	X(ncclCommGetAsyncError,     0, communicator_state, collective_state) \
 	X(ncclMemAlloc,		     0, alloc, collective_memory)
 
 /* Those without fields that are called often, or while nothing else may be on the stack. */
 #define BARE(X)								\
-	X(ncclGroupStart) X(ncclGroupEnd) X(ncclCommGetAsyncError) X(ncclCommCount) \
+	X(ncclGroupStart) X(ncclGroupEnd) X(ncclCommCount)			\
 	X(ncclCommCuDevice) X(ncclCommUserRank) X(ncclGetVersion) X(ncclGetUniqueId) \
 	X(ncclGetErrorString) X(ncclGetLastError) X(ncclMemFree) X(ncclCommRegister) \
 	X(ncclCommDeregister) X(ncclRedOpCreatePreMulSum) X(ncclRedOpDestroy)
