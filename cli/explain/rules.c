@@ -107,8 +107,8 @@ const struct ct_rule ct_rules[] = {
 	{ "startup-init", "initialisation of libcuda and of contexts", 10, STARTUP,
 	  "The kernel driver sets up the GPU when its first user comes.", NULL, ct_rule_startup_init, CT_CAUSE_OWN, LINES(INIT) },
 	{ "startup-communicators", "making of communicators of NCCL", 10, STARTUP,
-	  "All ranks meet, look for their links and open channels, once for each group.", NULL, ct_rule_startup_communicators,
-	  CT_CAUSE_OWN, 0 },
+	  "All ranks meet, look for their links and open channels, once for each group. A communicator that its call only begins (in "
+	  "ncclGroupStart, or one that does not block) counts until it is made.", NULL, ct_rule_startup_communicators, CT_CAUSE_OWN, 0 },
 	{ "startup-modules", "loading of code in the startup", 10, STARTUP,
 	  "Large libraries hold code for many GPUs; what is not there for this one is compiled.",
 	  NULL, ct_rule_startup_modules, CT_CAUSE_OWN, LINES(LOAD) },

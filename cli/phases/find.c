@@ -338,6 +338,10 @@ static void find_absolute(struct ct_process_phases *p, uint64_t base)
 		p->iterations[i].begin += base;
 		p->iterations[i].end += base;
 	}
+	for (uint32_t i = 0; i < p->makings_count; i++) {
+		p->makings[i].begin += base;
+		p->makings[i].end += base;
+	}
 }
 
 static int find_process(struct ct_process_phases *p, const struct find_image *image,

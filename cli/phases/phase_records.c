@@ -17,6 +17,7 @@
 #define EVENTS_COMMAND	200	/* bytes of a command line that may have been cut */
 #define EVENTS_BIRTHS	(64u << 10)
 #define EVENTS_TEXT	96u
+#define EVENTS_IN_PROGRESS	7	/* ncclInProgress */
 
 enum ct_phase_record_kind ct_phase_record_kind(const struct ct_class *c)
 {
@@ -27,6 +28,10 @@ enum ct_phase_record_kind ct_phase_record_kind(const struct ct_class *c)
 	}
 	if (ct_class_is(c, CT_IS_NEW_COMMUNICATOR))
 		return CT_PHASE_COMMUNICATOR;
+	if (ct_class_is(c, CT_IS_COMMUNICATOR_STATE))
+		return CT_PHASE_COMMUNICATOR_STATE;
+	if (ct_class_is(c, CT_IS_GROUP_BEGIN | CT_IS_GROUP_END))
+		return ct_class_is(c, CT_IS_GROUP_BEGIN) ? CT_PHASE_GROUP_BEGIN : CT_PHASE_GROUP_END;
 	/* What a call of libcudart does is in the calls inside it. */
 	if (!ct_class_is(c, CT_IS_CUDA) || c->category == CT_CAT_IOCTL)
 		return CT_PHASE_NONE;
@@ -106,6 +111,17 @@ static uint64_t phase_word(const struct ct_record *r, enum ct_known known)
 	return word;
 }
 
+static void phase_lasts(struct ct_phase_record *h, uint64_t ns)
+{
+	h->flags &= ~CT_PHASE_COARSE;
+	if (ns <= UINT32_MAX) {
+		h->duration = ns;
+	} else {
+		h->duration = ns >> 10 > UINT32_MAX ? UINT32_MAX : ns >> 10;
+		h->flags |= CT_PHASE_COARSE;
+	}
+}
+
 void ct_phase_record_make(const struct ct_registry *reg, const struct ct_record *r,
 		       enum ct_phase_record_kind kind, struct ct_phase_record *h)
 {
@@ -115,12 +131,7 @@ void ct_phase_record_make(const struct ct_registry *reg, const struct ct_record 
 	*h = (struct ct_phase_record){
 		.at = phase_since(reg, ct_record_begin(r)), .kind = kind,
 	};
-	if (r->duration <= UINT32_MAX) {
-		h->duration = r->duration;
-	} else {
-		h->duration = r->duration >> 10 > UINT32_MAX ? UINT32_MAX : r->duration >> 10;
-		h->flags = CT_PHASE_COARSE;
-	}
+	phase_lasts(h, r->duration);
 	switch (kind) {
 	case CT_PHASE_LAUNCH:
 		hash = phase_mix(hash, ct_registry_first(reg, phase_word(r, CT_KNOWN_KERNEL)) |
@@ -152,6 +163,14 @@ void ct_phase_record_make(const struct ct_registry *reg, const struct ct_record 
 			h->flags |= CT_COPY_BLOCKING;
 		break;
 	}
+	case CT_PHASE_COMMUNICATOR_STATE:
+		if (ct_record_known(r, CT_KNOWN_STATE) == EVENTS_IN_PROGRESS)
+			h->flags |= CT_PHASE_IN_PROGRESS;
+		/* fall through */
+	case CT_PHASE_COMMUNICATOR:
+		hash = ct_record_known(r, CT_KNOWN_COMM);
+		h->sig = hash ? phase_mix(1, hash) >> 32 | 1 : 0;
+		break;
 	case CT_PHASE_PUSH:
 	case CT_PHASE_MARK:
 		h->sig = phase_text(r, plain);
@@ -258,6 +277,65 @@ static int phase_first_call(struct ct_phase_thread *t, uint64_t begin, uint32_t 
 	return 0;
 }
 
+/* Keeps the begins of groups that wait for what comes. */
+static int phase_groups(struct ct_phase_thread *t)
+{
+	struct ct_phase_record e = { .at = t->groups_at, .kind = CT_PHASE_GROUP_BEGIN };
+	int rc = 0;
+
+	for (; t->groups && !rc; t->groups--)
+		rc = phase_append(t, &e);
+	return rc;
+}
+
+/*
+ * A program may have groups in each iteration.  Those in which nothing is made are not kept, unless their begin and
+ * end are in several streams.  *keep: does the record stay?
+ */
+static int phase_group(struct ct_phase_thread *t, enum ct_phase_record_kind kind, uint64_t begin, uint32_t stream, bool *keep)
+{
+	int rc = t->groups && t->groups_stream != stream ? phase_groups(t) : 0;
+
+	*keep = kind != CT_PHASE_GROUP_BEGIN && (kind != CT_PHASE_GROUP_END || !t->groups);
+	if (rc)
+		return rc;
+	switch (kind) {
+	case CT_PHASE_GROUP_BEGIN:
+		t->groups_at = t->groups ? t->groups_at : begin;
+		t->groups_stream = stream;
+		t->groups++;
+		return 0;
+	case CT_PHASE_GROUP_END:
+		t->groups -= t->groups > 0;
+		return 0;
+	default:
+		return phase_groups(t);
+	}
+}
+
+/*
+ * A program asks again and again for the state of a communicator: one record is kept for the times that it had the
+ * same answer.  *keep: is it another one?
+ */
+static int phase_state(struct ct_phase_records *h, struct ct_phase_thread *t, const struct ct_phase_record *e, uint32_t stream,
+		       bool *keep)
+{
+	struct ct_phase_state *s = ct_keyed_put(&h->states, (uint64_t)(t - h->threads) << 32 | e->sig);
+	struct ct_phase_record *last;
+
+	if (!s)
+		return -ENOMEM;
+	last = s->index && s->stream == stream ? &t->list[s->index - 1] : NULL;
+	*keep = !last || (last->flags & CT_PHASE_IN_PROGRESS) != (e->flags & CT_PHASE_IN_PROGRESS);
+	if (*keep) {
+		s->index = t->count + 1;
+		s->stream = stream;
+	} else if (e->flags & CT_PHASE_IN_PROGRESS && ct_phase_record_end(e) > last->at) {
+		phase_lasts(last, ct_phase_record_end(e) - last->at);
+	}
+	return 0;
+}
+
 /* @left: how many more of this stream are kept */
 static int phase_add(struct ct_phase_records *h, const struct ct_record *r,
 		      enum ct_phase_record_kind kind, struct ct_phase_thread *t, uint32_t stream,
@@ -267,6 +345,13 @@ static int phase_add(struct ct_phase_records *h, const struct ct_record *r,
 	bool load = kind == CT_PHASE_MODULE, first = load || kind == CT_PHASE_CONTEXT || kind == CT_PHASE_ALLOC;
 	int rc;
 
+	if (kind == CT_PHASE_GROUP_BEGIN || kind == CT_PHASE_GROUP_END || kind == CT_PHASE_COMMUNICATOR) {
+		bool keep;
+
+		rc = phase_group(t, kind, phase_since_start(h->trace, ct_record_begin(r)), stream, &keep);
+		if (rc || !keep)
+			return rc;
+	}
 	if (kind < CT_PHASE_PUSH) {
 		uint64_t end = phase_since_start(h->trace, r->end);
 
@@ -291,8 +376,15 @@ static int phase_add(struct ct_phase_records *h, const struct ct_record *r,
 		t->kept_until = begin < t->kept_until ? begin : t->kept_until;
 		return 0;
 	}
-	--*left;
 	ct_phase_record_make(&h->trace->reg, r, kind, &e);
+	if (kind == CT_PHASE_COMMUNICATOR_STATE) {
+		bool keep;
+
+		rc = phase_state(h, t, &e, stream, &keep);
+		if (rc || !keep)
+			return rc;
+	}
+	--*left;
 	t->firsts += first && !load;
 	t->loads += load;
 	if (kind == CT_PHASE_PUSH || kind == CT_PHASE_MARK) {
@@ -546,5 +638,6 @@ void ct_phase_records_free(struct ct_phase_records *h)
 	ct_keyed_free(&h->sampled);
 	ct_keyed_free(&h->images);
 	ct_keyed_free(&h->texts);
+	ct_keyed_free(&h->states);
 	*h = (struct ct_phase_records){ 0 };
 }

@@ -29,11 +29,15 @@ enum ct_phase_record_kind {
 	CT_PHASE_MARK,		/* sig as of a push */
 	CT_PHASE_CAPTURE,		/* a stream is captured: launches until the end go into a graph */
 	CT_PHASE_CAPTURED,	/* its end */
-	CT_PHASE_COMMUNICATOR,	/* a communicator of libnccl is made */
+	CT_PHASE_COMMUNICATOR,	/* a communicator of libnccl is made; sig: hash of its handle */
+	CT_PHASE_COMMUNICATOR_STATE,	/* the program asks for its state; sig as above, flags: CT_PHASE_IN_PROGRESS */
+	CT_PHASE_GROUP_BEGIN,	/* of libnccl's calls; kept where a communicator may be made in it */
+	CT_PHASE_GROUP_END,
 };
 
 #define CT_COPY_DIRECTION	0xfu	/* enum ct_direction, 0xf: a larger one */
 #define CT_COPY_BLOCKING	0x10u
+#define CT_PHASE_IN_PROGRESS	0x1u
 #define CT_PHASE_COARSE		0x400u	/* duration is in units of 1,024 ns */
 
 struct ct_phase_record {
@@ -87,6 +91,9 @@ struct ct_phase_thread {
 	bool     partial;	/* it has more, which were not kept */
 	uint32_t launches_more, works_more;	/* among these: launches; whatever gives the GPU work */
 	bool     in_cpu_streams;
+	uint32_t groups;	/* begins of groups that are not kept, as nothing was made in them yet */
+	uint32_t groups_stream;
+	uint64_t groups_at;	/* ns: the first of them */
 };
 
 /* A process record: a process or a new image of one begins. */
@@ -118,6 +125,13 @@ struct ct_phase_index {
 	uint32_t index;			/* + 1, or a number */
 };
 
+/* A communicator of a thread: the last record of its state. */
+struct ct_phase_state {
+	uint64_t key;			/* of the thread and the handle */
+	uint32_t index;			/* + 1, in the thread's list */
+	uint32_t stream;
+};
+
 struct ct_phase_text {
 	uint64_t hash;
 	char *text;
@@ -143,6 +157,7 @@ struct ct_phase_records {
 	CT_KEYED(struct ct_phase_sampled) sampled;
 	CT_KEYED(struct ct_phase_index) images;	/* by pid: process records so far */
 	CT_KEYED(struct ct_phase_text) texts;
+	CT_KEYED(struct ct_phase_state) states;
 	uint64_t max;			/* how many are kept, by default CT_PHASE_RECORDS_MAX */
 };
 

@@ -16,6 +16,7 @@ void ct_phases_free(struct ct_phases *phases)
 {
 	for (unsigned int i = 0; i < phases->processes_count; i++) {
 		free(phases->processes[i].iterations);
+		free(phases->processes[i].makings);
 		free(phases->processes[i].launching);
 	}
 	free(phases->processes);
@@ -140,4 +141,19 @@ void ct_phases_coverage(const struct ct_process_phases *p, struct ct_coverage *c
 		c->covered += until - begin;
 		at = until;
 	}
+}
+
+bool ct_phases_makes(const struct ct_process_phases *p, uint64_t at)
+{
+	uint32_t low = 0, high = p->makings_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (p->makings[middle].end <= at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < p->makings_count && p->makings[low].begin <= at;
 }

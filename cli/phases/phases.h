@@ -49,6 +49,11 @@ struct ct_iteration {
 	uint32_t launches;	/* kernels and graphs, of all threads of the process */
 };
 
+/* Communicators of libnccl were made, one or several at a time, in any thread (makings.c). */
+struct ct_making {
+	uint64_t begin, end;	/* ns */
+};
+
 #define CT_ITERATIONS_MAX	(1u << 18)	/* of a process; more are not kept */
 
 struct ct_process_phases {
@@ -59,6 +64,8 @@ struct ct_process_phases {
 	bool     works;			/* it gave the GPU work, by its calls (CT_IS_WORK) or by the GPU's records */
 	struct ct_stage_span stages[CT_STAGE_COUNT];
 	unsigned int stages_count;
+	struct ct_making *makings;	/* in the order of time; none overlaps another */
+	uint32_t makings_count;
 	uint64_t captured, captures;	/* launches into streams that were captured; how often one was */
 	uint32_t tid;			/* the thread whose calls make the iterations */
 	uint32_t *launching;		/* tids of the threads that give the GPU work, as far as kept */
@@ -112,6 +119,9 @@ static inline uint64_t ct_phases_graph_kernels(const struct ct_process_phases *p
 {
 	return p->captured > p->captures && p->captures ? p->captured / p->captures : 1;
 }
+
+/* Is a communicator of the process made at the time? */
+bool ct_phases_makes(const struct ct_process_phases *p, uint64_t at);
 
 /* When these stages of a process begin and end, one after the other, ns; false, and both 0: it has none. */
 bool ct_phases_main(const struct ct_process_phases *p, uint64_t *begin, uint64_t *end);

@@ -10,11 +10,11 @@
 
 #include "phases/reread.h"
 #include "phases/iterations.h"
+#include "phases/makings.h"
 
 #define STAGES_PAUSE	100000000ull	/* ns without a copy: what is copied behind it is no part of the weights ... */
 #define STAGES_RATE	(1u << 20)	/* ... nor is what is copied all along: bytes a second of the stage */
 #define STAGES_NCCL	(1u << 20)	/* bytes: what libnccl copies at once while it makes a communicator is less (at most 24 KB were seen) */
-#define STAGES_MAKINGS	256u	/* communicators; of more the first ones count */
 #define STAGES_BULK	0.9	/* of the bytes to the GPU: the weights */
 /* So many launches without a copy between them are work, not a part of loading weights ... */
 #define STAGES_WORK	32u
@@ -27,19 +27,11 @@
 #define STAGES_TRIES	64u	/* ... but a warm-up, if code is loaded once in so many of those before: kernels are tried */
 
 struct stages_facts {
-	uint64_t first_call, first_use, first_data, modules_end, first_launch;
+	uint64_t first_call, first_use, first_data, first_copy, modules_end, first_launch;	/* data: memory for it, too */
 	uint64_t context_end, late_context_end;	/* before the first use; after code is loaded */
 	uint64_t weights, weights_end;	/* bytes until the steady state; when they were there */
 	uint32_t weights_copies;
 	bool modules;
-	/*
-	 * Communicators are made, in the order of their begins: what libnccl copies meanwhile is no data of the program.
-	 * Another thread may copy weights at the same time.
-	 */
-	struct stages_making {
-		uint64_t begin, end;
-	} makings[STAGES_MAKINGS];
-	unsigned int makings_count;
 };
 
 static void stages_min(uint64_t *min, uint64_t value)
@@ -71,40 +63,25 @@ static bool stages_only_copies(const struct ct_phase_work *w, const struct stage
 }
 
 static void stages_each(const struct ct_phase_work *w, struct stages_facts *f,
-			void (*fn)(struct stages_facts *f, const struct ct_phase_record *h))
+			void (*fn)(const struct ct_phase_work *w, struct stages_facts *f, const struct ct_phase_record *h))
 {
 	for (unsigned int s = 0; s < w->slices_count; s++)
 		for (uint32_t i = 0; i < w->slices[s].count; i++)
-			fn(f, &w->slices[s].list[i]);
+			fn(w, f, &w->slices[s].list[i]);
 }
 
-static void stages_making(struct stages_facts *f, const struct ct_phase_record *h)
+/*
+ * What libnccl copies, allocates and loads while it makes a communicator is none of the program's.  Another thread may copy weights at
+ * the same time.
+ */
+static bool stages_copies(const struct ct_phase_work *w, const struct ct_phase_record *h)
 {
-	unsigned int at = f->makings_count;
-
-	if (h->kind != CT_PHASE_COMMUNICATOR || at == STAGES_MAKINGS)
-		return;
-	for (; at && f->makings[at - 1].begin > h->at; at--)
-		f->makings[at] = f->makings[at - 1];
-	f->makings[at] = (struct stages_making){ h->at, ct_phase_record_end(h) };
-	f->makings_count++;
+	return ct_phase_record_to_gpu(h) && (h->sig >= STAGES_NCCL || !ct_phases_makes(w->process, h->at));
 }
 
-static bool stages_makes(const struct stages_facts *f, uint64_t at)
+static void stages_firsts(const struct ct_phase_work *w, struct stages_facts *f, const struct ct_phase_record *h)
 {
-	for (unsigned int i = 0; i < f->makings_count && f->makings[i].begin <= at; i++)
-		if (at < f->makings[i].end)
-			return true;
-	return false;
-}
-
-static bool stages_copies(const struct stages_facts *f, const struct ct_phase_record *h)
-{
-	return ct_phase_record_to_gpu(h) && (h->sig >= STAGES_NCCL || !stages_makes(f, h->at));
-}
-
-static void stages_firsts(struct stages_facts *f, const struct ct_phase_record *h)
-{
+	(void)w;
 	if (h->kind < CT_PHASE_PUSH)
 		stages_min(&f->first_call, h->at);
 	if (stages_uses(h))
@@ -113,8 +90,9 @@ static void stages_firsts(struct stages_facts *f, const struct ct_phase_record *
 		stages_min(&f->first_launch, h->at);
 }
 
-static void stages_context(struct stages_facts *f, const struct ct_phase_record *h)
+static void stages_context(const struct ct_phase_work *w, struct stages_facts *f, const struct ct_phase_record *h)
 {
+	(void)w;
 	if (h->kind != CT_PHASE_CONTEXT)
 		return;
 	if (h->at < f->first_use)
@@ -123,16 +101,18 @@ static void stages_context(struct stages_facts *f, const struct ct_phase_record 
 		stages_max(&f->late_context_end, ct_phase_record_end(h));
 }
 
-static void stages_data(struct stages_facts *f, const struct ct_phase_record *h)
+static void stages_data(const struct ct_phase_work *w, struct stages_facts *f, const struct ct_phase_record *h)
 {
-	if ((h->kind == CT_PHASE_ALLOC && !stages_makes(f, h->at)) || stages_copies(f, h))
+	if ((h->kind == CT_PHASE_ALLOC && !ct_phases_makes(w->process, h->at)) || stages_copies(w, h))
 		stages_min(&f->first_data, h->at);
+	if (stages_copies(w, h))
+		stages_min(&f->first_copy, h->at);
 }
 
 /* Code is loaded in one piece before data: what is loaded for a launch later does not count. */
-static void stages_modules(struct stages_facts *f, const struct ct_phase_record *h)
+static void stages_modules(const struct ct_phase_work *w, struct stages_facts *f, const struct ct_phase_record *h)
 {
-	if (h->kind != CT_PHASE_MODULE || h->at >= f->first_data || h->at >= f->first_launch || stages_makes(f, h->at))
+	if (h->kind != CT_PHASE_MODULE || h->at >= f->first_data || h->at >= f->first_launch || ct_phases_makes(w->process, h->at))
 		return;
 	f->modules = true;
 	stages_max(&f->modules_end, ct_phase_record_end(h));
@@ -161,7 +141,7 @@ static int stages_weights(const struct ct_phase_work *w, struct stages_facts *f,
 
 	for (unsigned int s = 0; s < w->slices_count; s++)
 		for (uint32_t i = 0; i < w->slices[s].count; i++)
-			n += stages_copies(f, &w->slices[s].list[i]) && w->slices[s].list[i].at < limit;
+			n += stages_copies(w, &w->slices[s].list[i]) && w->slices[s].list[i].at < limit;
 	copies = calloc(n + 1ul, sizeof(*copies));
 	if (!copies)
 		return -ENOMEM;
@@ -169,7 +149,7 @@ static int stages_weights(const struct ct_phase_work *w, struct stages_facts *f,
 		for (uint32_t i = 0; i < w->slices[s].count; i++) {
 			const struct ct_phase_record *h = &w->slices[s].list[i];
 
-			if (!stages_copies(f, h) || h->at >= limit)
+			if (!stages_copies(w, h) || h->at >= limit)
 				continue;
 			copies[count++] = (struct stages_copy){
 				.begin = h->at, .end = ct_phase_record_end(h), .bytes = h->sig,
@@ -217,8 +197,21 @@ static void stages_add(struct ct_phase_work *w, enum ct_stage stage, uint64_t en
 }
 
 /*
- * The communicators that are made before the program copies data: a stage, if that is at least a quarter of it; the ranks meet before.
- * Its begin and end; false: there is none.
+ * Until when a communicator counts that another thread makes while the process launches already.  It works then, and that is no setup
+ * any more; unless it launches nothing in the second half of that time: it waits for the communicator.
+ */
+static uint64_t stages_until_work(const struct ct_phase_work *w, const struct stages_facts *f, const struct ct_making *m)
+{
+	uint32_t before = ct_work_launches(w, 0, m->end);
+
+	if (!before || f->first_launch >= m->end || 2 * (m->end - w->launches[before - 1]) >= m->end - f->first_launch)
+		return m->end;
+	return f->first_launch;
+}
+
+/*
+ * The communicators that are made before the program copies data, or works: a stage, if that is at least a quarter of it; the ranks
+ * meet before.  Its begin and end; false: there is none.
  */
 static bool stages_communicators(const struct ct_phase_work *w, const struct stages_facts *f, uint64_t *begin, uint64_t *end)
 {
@@ -227,12 +220,13 @@ static bool stages_communicators(const struct ct_phase_work *w, const struct sta
 
 	*begin = 0;
 	*end = from;
-	for (unsigned int i = 0; i < f->makings_count; i++) {
-		const struct stages_making *m = &f->makings[i];
-		uint64_t at = m->begin > *end ? m->begin : *end, until = m->end < f->first_data ? m->end : f->first_data;
+	for (uint32_t i = 0; i < p->makings_count; i++) {
+		const struct ct_making *m = &p->makings[i];
+		uint64_t at = m->begin > *end ? m->begin : *end, until = stages_until_work(w, f, m);
 
-		if (m->begin >= f->first_data || m->begin >= f->first_launch)
+		if (m->begin >= f->first_copy || m->begin >= f->first_launch)
 			break;
+		until = until < f->first_copy ? until : f->first_copy;
 		if (until <= at)
 			continue;
 		*begin = *begin ? *begin : m->begin;
@@ -473,13 +467,16 @@ int ct_stages_find(struct ct_phase_work *w)
 	bool other_before, other_after;
 	struct stages_facts f = {
 		.first_call = UINT64_MAX, .first_use = UINT64_MAX, .first_data = UINT64_MAX,
-		.first_launch = UINT64_MAX,
+		.first_copy = UINT64_MAX, .first_launch = UINT64_MAX,
 	};
 	uint64_t steady = 0, usual = 0;
 	bool found = p->iterations_count > 0;
 	int rc;
 
 	stages_captures(w);
+	rc = ct_makings_find(w);
+	if (rc)
+		return rc;
 	rc = found ? stages_regular(p, &steady, &usual) : 0;
 	if (!rc && found)
 		rc = stages_outside(w, &outside);
@@ -493,7 +490,6 @@ int ct_stages_find(struct ct_phase_work *w)
 		return rc;
 	other_before = found && stages_other(&outside, false);
 	other_after = found && stages_other(&outside, true);
-	stages_each(w, &f, stages_making);
 	stages_each(w, &f, stages_firsts);
 	/* A trace that was cut off may have the GPU's work without the calls that gave it. */
 	if (w->gpu_last && f.first_use == UINT64_MAX)

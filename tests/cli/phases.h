@@ -32,6 +32,10 @@ void context(void);
 void module(void);
 void capture(bool begins);
 void communicator(uint64_t ns);
+void communicator_begun(uint64_t comm);	/* in a group, or it does not block */
+void communicator_state(uint64_t comm, bool in_progress);
+void group_begins(void);
+void group_ends(uint64_t ns);
 void alloc(void);
 void copy(unsigned int direction, uint64_t size, bool async);
 void set(uint64_t size);

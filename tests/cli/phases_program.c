@@ -12,7 +12,7 @@
 
 enum {
 	GETTER = CT_CLASS_DYNAMIC, CONTEXT, MODULE, ALLOC, COPY, SET, LAUNCH, GRAPH, WAIT, RUNTIME, CAPTURE, CAPTURED,
-	COMMUNICATOR,
+	COMMUNICATOR, COMMUNICATOR_STATE, GROUP_BEGIN, GROUP_END,
 };
 
 uint64_t now;
@@ -45,6 +45,9 @@ static void registry(void)
 	CLASS(CAPTURE, "user stream -", handle, "cuStreamBeginCapture cuStreamBeginCapture_v2");
 	CLASS(CAPTURED, "user stream -", handle, "cuStreamEndCapture cuStreamEndCapture");
 	CLASS(COMMUNICATOR, "user collective -", communicator, "ncclCommSplit ncclCommSplit");
+	CLASS(COMMUNICATOR_STATE, "user query -", communicator_state, "ncclCommGetAsyncError ncclCommGetAsyncError");
+	CLASS(GROUP_BEGIN, "user collective -", none, "ncclGroupStart ncclGroupStart");
+	CLASS(GROUP_END, "user collective -", none, "ncclGroupEnd ncclGroupEnd");
 	CLASS(RUNTIME, "user runtime -", none, "cudaLaunchKernel cudaLaunchKernel");
 	fclose(f);
 }
@@ -135,10 +138,27 @@ void capture(bool begins)
 	record(begins ? CAPTURE : CAPTURED, 1000, &(struct ct_handle){ 1 }, sizeof(struct ct_handle));
 }
 
+static void made(uint64_t comm, uint64_t ns)
+{
+	struct ct_communicator c = { .communicator = comm, .comm = comm, .ranks = 2 };
+
+	record(COMMUNICATOR, ns, &c, sizeof(c));
+}
+
+void communicator_begun(uint64_t comm)	{ made(comm, 1000); }
+void group_begins(void)			{ record(GROUP_BEGIN, 100, "", 0); }
+void group_ends(uint64_t ns)		{ record(GROUP_END, ns, "", 0); }
+
+void communicator_state(uint64_t comm, bool in_progress)
+{
+	struct ct_communicator_state s = { .communicator = comm, .comm = comm, .state = in_progress ? 7 : 0 };
+
+	record(COMMUNICATOR_STATE, 0, &s, sizeof(s));
+}
+
 /* Two copies are made inside it. */
 void communicator(uint64_t ns)
 {
-	struct ct_communicator c = { .communicator = 1, .comm = 1, .ranks = 2 };
 	struct ct_copy copy = { .size = 1 << 14, .direction = CT_DIR_H2D };
 	uint64_t begin = now;
 
@@ -146,7 +166,7 @@ void communicator(uint64_t ns)
 	for (int i = 0; i < 2; i++)
 		record(COPY, ns / 4, &copy, sizeof(copy));
 	now = begin;
-	record(COMMUNICATOR, ns, &c, sizeof(c));
+	made(1, ns);
 }
 
 void alloc(void)

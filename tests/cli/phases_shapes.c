@@ -247,6 +247,191 @@ static void ranks_start(void)
 	forget();
 }
 
+static bool communicators_last(const struct ct_process_phases *p, uint64_t from, uint64_t until)
+{
+	const struct ct_stage_span *s = stage(p, CT_STAGE_COMMUNICATORS);
+	bool is = s && s->begin <= from && s->end + 1000 >= until && s->end <= until + 1000;
+
+	if (!is && s)
+		printf("# %llu to %llu, not %llu to %llu\n", (unsigned long long)s->begin, (unsigned long long)s->end,
+		       (unsigned long long)from, (unsigned long long)until);
+	return is;
+}
+
+static void work(int times)
+{
+	for (int i = 0; i < times; i++) {
+		for (int k = 1; k <= 4; k++)
+			launch(k, 8);
+		wait_gpu();
+	}
+}
+
+/* Communicators that their call only announces: in groups, and of those that do not block. */
+static void ranks_elsewhere(void)
+{
+	const struct ct_process_phases *p;
+	uint64_t from, until;
+
+	begin_program("ranks-group");
+	getter();
+	context();
+	group_begins();
+	group_ends(1000000);
+	group_begins();
+	from = now;
+	for (int i = 0; i < 2; i++) {
+		group_begins();
+		communicator_begun(1 + i);
+		group_ends(500);
+	}
+	group_ends(300000000);
+	until = now;
+	for (int i = 0; i < 100; i++) {
+		work(1);
+		group_begins();
+		launch(5, 8);
+		group_ends(5000);
+	}
+	end_thread();
+	p = find();
+	ok(communicators_last(p, from, until) && p->makings_count == 3, "the end of a group in which communicators were made is their making");
+	ok(found.processes[0].iterations_count >= 90, "groups in iterations are left alone");
+	forget();
+
+	begin_program("ranks-group-alone");
+	getter();
+	context();
+	communicator_begun(1);
+	group_begins();
+	group_ends(300000000);
+	work(100);
+	end_thread();
+	p = find();
+	ok(p->makings_count == 1 && p->makings[0].end - p->makings[0].begin == 1000, "the end of a group without one is none");
+	forget();
+
+	begin_program("ranks-unblocked");
+	getter();
+	context();
+	from = now;
+	for (int i = 0; i < 2; i++)
+		communicator_begun(1 + i);
+	for (int i = 0; i < 30000; i++) {
+		pause_for(10000);
+		communicator_state(1 + i % 2, true);
+	}
+	for (int i = 0; i < 2; i++)
+		communicator_state(1 + i, false);
+	until = now;
+	work(100);
+	pause_for(100000000);
+	/* They are finalised. */
+	for (int i = 0; i < 10; i++)
+		communicator_state(1, i < 9);
+	end_thread();
+	p = find();
+	ok(communicators_last(p, from, until) && p->makings_count == 1, "a communicator that does not block is made until its state says so");
+	forget();
+
+	begin_program("ranks-alloc");
+	getter();
+	context();
+	alloc();
+	from = now;
+	communicator(300000000);
+	until = now;
+	work(100);
+	end_thread();
+	p = find();
+	ok(communicators_last(p, from, until), "memory that the program allocates before is no data");
+	forget();
+
+	/* Another thread asks; it stays long without being asked for. */
+	begin_program("ranks-unblocked-threads");
+	getter();
+	context();
+	from = now;
+	communicator_begun(1);
+	pause_for(400000000);
+	until = now;
+	work(100);
+	end_thread();
+	begin_thread(100, 101, 1);
+	now = from + 100000000;
+	communicator_state(1, true);
+	now = until - 500;
+	communicator_state(1, false);
+	end_thread();
+	p = find();
+	ok(communicators_last(p, from, until - 500), "... whichever thread asks for it");
+	forget();
+
+	begin_program("ranks-unblocked-unasked");
+	getter();
+	context();
+	communicator_begun(1);
+	pause_for(400000000);
+	communicator_state(1, false);
+	work(100);
+	end_thread();
+	p = find();
+	ok(p->makings_count == 1 && p->makings[0].end - p->makings[0].begin == 1000,
+	   "one that was ready when it was asked for cost no wait");
+	forget();
+
+	/* More than a few: all count. */
+	begin_program("ranks-many");
+	getter();
+	context();
+	from = now;
+	for (int i = 0; i < 400; i++) {
+		communicator(1000000);
+		pause_for(1000);
+	}
+	until = now - 1000;
+	work(100);
+	end_thread();
+	p = find();
+	ok(communicators_last(p, from, until - 500) && p->makings_count == 400, "four hundred communicators one after the other");
+	forget();
+}
+
+/* A communicator that one thread makes, while another launches already. */
+static void ranks_beside(void)
+{
+	const struct ct_process_phases *p;
+	uint64_t from, first;
+
+	for (int waits = 0; waits < 2; waits++) {
+		begin_program(waits ? "ranks-waits" : "ranks-works");
+		getter();
+		context();
+		from = now;
+		communicator(1000000000);
+		end_thread();
+		begin_thread(100, 101, 1);
+		now = first = from + 300000000;
+		/* Some kernels, then it waits; or all the time. */
+		for (int i = 0; i < 60; i++) {
+			launch(1, 8);
+			wait_gpu();
+			pause_for(waits ? 100000 : 20000000);
+		}
+		if (waits)
+			now = from + 1000000500;
+		work(100);
+		end_thread();
+		p = find();
+		if (waits)
+			ok(communicators_last(p, from, from + 1000000000), "a process that waits for a communicator: until it is made");
+		else
+			ok(communicators_last(p, from, first), "one that works beside it: until it begins");
+		ok(stages_fit(p), "... and the stages are in order");
+		forget();
+	}
+}
+
 /* Graphs and small copies back; a sample of the model takes as many as a random tree needs. */
 static void sampling(void)
 {
@@ -650,6 +835,8 @@ void test_shapes(void)
 	only_copies();
 	only_sets();
 	ranks_start();
+	ranks_elsewhere();
+	ranks_beside();
 	one_launch();
 	sampling();
 	two_models();

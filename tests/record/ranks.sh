@@ -320,6 +320,35 @@ t_ranks_shapes()
 	ok $? "a pipeline: the slow stage, and between whom"
 }
 
+# made NAME CALL: the stage of the communicators of rank 0 contains all of the longest call; for one that does not block all answers
+# that it is in progress.  And explain names what it costs.
+made()
+{
+	local d=$jobs/$1 pid stage calls
+	"$cudatrace" export -f -o "$d.jsonl" "$d" 2>/dev/null
+	pid=$(jq -rs '[.[] | select(.name == "ncclCommInitRank" or .name == "ncclCommInitRankConfig") | select(.details.rank == 0)][0].pid' "$d.jsonl")
+	stage=$("$cudatrace" report --format json --pid "$pid" stages "$d" 2>/dev/null |
+		jq -c '[.stages[] | select(.Stage == "communicators")][0] | [."Start (ns)", ."Start (ns)" + ."Duration (ns)"] | map(. / 1000000)')
+	calls=$(jq -cs --argjson pid "$pid" --arg call "$2" '[.[] | select(.pid == $pid and .name == $call and (.details.state // 7) == 7)] |
+		[.[0].ts, .[-1].ts]' "$d.jsonl")
+	echo "# $1: the stage is $stage, the calls are $calls"
+	"$cudatrace" explain --json --pid "$pid" "$d" 2>/dev/null | jq -e 'any(.findings[]; .Rule == "startup-communicators")' >/dev/null &&
+		jq -ne --argjson s "$stage" --argjson c "$calls" '$s[0] != null and $s[0] <= $c[0] and $s[1] + 0.001 >= $c[1]' >/dev/null
+}
+
+# Communicators whose call returns before they are made.
+t_ranks_making()
+{
+	shape together 3 12
+	is "$(grep -c ': right$' "$jobs/together.out")" 3 "communicators that are made at the end of a group"
+	made together ncclGroupEnd
+	ok $? "... are a stage, and a finding"
+	shape meanwhile 3 12
+	is "$(grep -c ': right$' "$jobs/meanwhile.out")" 3 "communicators that do not block"
+	made meanwhile ncclCommGetAsyncError
+	ok $? "... are a stage until they are ready, and a finding"
+}
+
 # Groups of ranks have communicators of their own, in which they have other numbers.
 t_ranks_groups()
 {

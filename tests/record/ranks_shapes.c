@@ -15,6 +15,8 @@
  *	turns		each rank sleeps in every WORLD_SIZEth iteration
  *	tenth		rank 2 sleeps in every 10th iteration
  *	alike		all ranks sleep in each iteration
+ *	together	communicators are made in a group; the last rank comes to it late
+ *	meanwhile	a communicator that does not block; the last rank comes late
  *	uneven		rank 2 has fewer iterations and ends; the others wait for ever
  *	size		the last rank calls the last all-reduce with half the count; datatype: of another type
  */
@@ -73,6 +75,37 @@ static void pipeline(ncclComm_t comm)
 	}
 }
 
+/* The communicator of all ranks.  A rank that comes late waits until the first one is there, and for long. */
+static void join_all(const char *path, const char *shape, ncclComm_t *comm)
+{
+	struct sim_nccl_config config = { .size = sizeof(config), .blocking = 0 };
+	ncclUniqueId id = unique_id(path, !rank);
+	bool together = !strcmp(shape, "together"), meanwhile = !strcmp(shape, "meanwhile");
+	char there[4200];
+	int state = 0;
+
+	snprintf(there, sizeof(there), "%s.first", path);
+	if (together || meanwhile) {
+		unique_id(there, !rank);	/* rank 0 is there */
+		usleep(rank == ranks - 1 ? 15 * SLEEP_US : 0);
+	}
+	if (meanwhile) {
+		if (ncclCommInitRankConfig(comm, ranks, id, rank, &config) != SIM_NCCL_IN_PROGRESS)
+			exit(1);
+		do {
+			usleep(200);
+			OK(ncclCommGetAsyncError(*comm, &state));
+		} while (state == SIM_NCCL_IN_PROGRESS);
+		OK(state);
+		return;
+	}
+	if (together)
+		OK(ncclGroupStart());
+	OK(ncclCommInitRank(comm, ranks, id, rank));
+	if (together)
+		OK(ncclGroupEnd());
+}
+
 int main(int argc, char **argv)
 {
 	const char *shape = argc > 3 ? argv[3] : "";
@@ -95,7 +128,7 @@ int main(int argc, char **argv)
 	OK(cuModuleGetFunction(&work, module, "work"));
 	OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
 	OK(cuMemAlloc_v2(&memory, 1 << 20));
-	OK(ncclCommInitRank(&comm, ranks, unique_id(argv[1], !rank), rank));
+	join_all(argv[1], shape, &comm);
 	if (grid) {
 		snprintf(row_path, sizeof(row_path), "%s.row%d", argv[1], rank / 2);
 		OK(ncclCommInitRank(&row, 2, unique_id(row_path, rank % 2 == 0), rank % 2));

@@ -3,7 +3,8 @@
  * nccl.c - a stand-in for libnccl: ranks are processes of one machine and meet in shared memory.
  *
  * What is real: who waits for whom. A collective is a kernel of the simulated libcuda that ends when
- * that of each rank has begun, and a group is one kernel. Nothing is moved or added up; how long
+ * that of each rank has begun, and a group is one kernel. A communicator is made when all its ranks have come: inside
+ * the call, at the end of its group, or, if it does not block, by a thread. Nothing is moved or added up; how long
  * moving takes is a model (10 us, and 50 bytes a ns). It says that it is simulated:
  * cudatrace_simulated_nccl. No figure that comes from here may enter a comparison.
  */
@@ -11,6 +12,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +35,7 @@ const char cudatrace_simulated_nccl[] = "simulated NCCL";
 #define START_NS	10000
 #define BYTES_PER_NS	50
 
-enum { SUCCESS, UNHANDLED_CUDA = 1, SYSTEM = 2, INVALID_ARGUMENT = 4, INVALID_USAGE = 5 };
+enum { SUCCESS, UNHANDLED_CUDA = 1, SYSTEM = 2, INVALID_ARGUMENT = 4, INVALID_USAGE = 5, IN_PROGRESS = SIM_NCCL_IN_PROGRESS };
 
 struct shared {
 	uint32_t joined, left;
@@ -52,6 +54,9 @@ struct ncclComm {
 	CUfunction kernel[3];
 	CUcontext context;	/* in which its kernels run */
 	int own_context;	/* which was made for it */
+	int blocking;
+	int state;		/* SUCCESS: it is made */
+	struct ncclComm *next;	/* in the list of those that are made together */
 };
 
 enum { KERNEL_REDUCE, KERNEL_OTHER, KERNEL_PAIRS };
@@ -69,6 +74,7 @@ static __thread struct {
 	CUstream stream;
 	int kind;
 	struct sim_nccl_meet *meet;
+	struct ncclComm *made;	/* communicators that its end makes */
 } group;
 
 static void nap(void)
@@ -106,8 +112,8 @@ static int load_kernels(struct ncclComm *c)
 	return SUCCESS;
 }
 
-/* All ranks of this name meet; @wait: those of other threads and processes. */
-static int make(ncclComm_t *comm, const char *name, int ranks, int rank, bool wait)
+/* What is known of a communicator before the other ranks have come: what the program is given at once. */
+static int begin(ncclComm_t *comm, const char *name, int ranks, int rank)
 {
 	CUresult (*current)(CUcontext *) = (__typeof__(current))driver("cuCtxGetCurrent");
 	struct ncclComm *c = calloc(1, sizeof(*c));
@@ -117,6 +123,8 @@ static int make(ncclComm_t *comm, const char *name, int ranks, int rank, bool wa
 		return INVALID_ARGUMENT;
 	c->ranks = ranks;
 	c->rank = rank;
+	c->blocking = 1;
+	c->state = IN_PROGRESS;
 	snprintf(c->name, sizeof(c->name), "%s", name);
 	fd = open(c->name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (fd < 0 || ftruncate(fd, sizeof(struct shared)))
@@ -125,15 +133,92 @@ static int make(ncclComm_t *comm, const char *name, int ranks, int rank, bool wa
 	close(fd);
 	if (c->shared == MAP_FAILED)
 		return SYSTEM;
-	__atomic_add_fetch(&c->shared->joined, 1, __ATOMIC_ACQ_REL);
-	if (wait || rank == ranks - 1) {
-		wait_for(&c->shared->joined, ranks);
-		unlink(c->name);
-	}
-	*comm = c;
 	if (!current || current(&c->context))
 		return UNHANDLED_CUDA;
-	return load_kernels(c);
+	*comm = c;
+	return SUCCESS;
+}
+
+static void join(struct ncclComm *c)
+{
+	__atomic_add_fetch(&c->shared->joined, 1, __ATOMIC_ACQ_REL);
+}
+
+/* @wait: for those of other threads and processes. */
+static int finish(struct ncclComm *c, bool wait)
+{
+	int result;
+
+	if (wait) {
+		wait_for(&c->shared->joined, (uint32_t)c->ranks);
+		unlink(c->name);
+	}
+	result = load_kernels(c);
+	__atomic_store_n(&c->state, result, __ATOMIC_RELEASE);
+	return result;
+}
+
+/* Makes those of a list together: each rank has come before one is waited for, as it may be the same thread's. */
+static int finish_all(struct ncclComm *list)
+{
+	CUresult (*push)(CUcontext) = (__typeof__(push))driver("cuCtxPushCurrent_v2");
+	CUresult (*pop)(CUcontext *) = (__typeof__(pop))driver("cuCtxPopCurrent_v2");
+	CUcontext before;
+	int result = SUCCESS;
+
+	for (struct ncclComm *c = list; c; c = c->next)
+		join(c);
+	while (list) {
+		struct ncclComm *next = list->next;	/* it may be destroyed as soon as it is made */
+		int one = UNHANDLED_CUDA;
+
+		if (push && pop && !push(list->context)) {
+			one = finish(list, true);
+			pop(&before);
+		}
+		result = result ? result : one;
+		list = next;
+	}
+	return result;
+}
+
+static void *finish_thread(void *list)
+{
+	finish_all(list);
+	return NULL;
+}
+
+/* Those that the thread's group has. */
+static int make_group(void)
+{
+	struct ncclComm *list = group.made;
+	bool blocking = true;
+	pthread_t thread;
+
+	group.made = NULL;
+	for (struct ncclComm *c = list; c; c = c->next)
+		blocking &= c->blocking;
+	if (!list || blocking)
+		return finish_all(list);
+	if (pthread_create(&thread, NULL, finish_thread, list))
+		return SYSTEM;
+	pthread_detach(thread);
+	return IN_PROGRESS;
+}
+
+/* All ranks of this name meet: at the end of the group, if the thread has one. */
+static int make(ncclComm_t *comm, const char *name, int ranks, int rank, int blocking)
+{
+	struct ncclComm *c;
+	int result = begin(comm, name, ranks, rank);
+
+	if (result)
+		return result;
+	c = *comm;
+	c->blocking = blocking;
+	c->next = group.made;
+	group.made = c;
+	return group.depth ? SUCCESS : make_group();
 }
 
 EXPORT int ncclVersionOfSimulation = 22700;
@@ -150,7 +235,7 @@ EXPORT int ncclGetUniqueId(ncclUniqueId *id)
 	return getrandom(id->bytes, 16, 0) == 16 ? SUCCESS : SYSTEM;
 }
 
-EXPORT int ncclCommInitRank(ncclComm_t *comm, int ranks, ncclUniqueId id, int rank)
+static int init_rank(ncclComm_t *comm, int ranks, ncclUniqueId id, int rank, int blocking)
 {
 	uint64_t words[2];
 	char name[64];
@@ -158,7 +243,17 @@ EXPORT int ncclCommInitRank(ncclComm_t *comm, int ranks, ncclUniqueId id, int ra
 	memcpy(words, id.bytes, sizeof(words));
 	snprintf(name, sizeof(name), "/dev/shm/cudatrace-nccl-%016llx%016llx", (unsigned long long)words[0],
 		 (unsigned long long)words[1]);
-	return make(comm, name, ranks, rank, true);
+	return make(comm, name, ranks, rank, blocking);
+}
+
+EXPORT int ncclCommInitRank(ncclComm_t *comm, int ranks, ncclUniqueId id, int rank)
+{
+	return init_rank(comm, ranks, id, rank, 1);
+}
+
+EXPORT int ncclCommInitRankConfig(ncclComm_t *comm, int ranks, ncclUniqueId id, int rank, struct sim_nccl_config *config)
+{
+	return init_rank(comm, ranks, id, rank, !config || config->blocking);
 }
 
 /* All ranks are of this process.  Each has a context of its own, since there is one device. */
@@ -175,18 +270,15 @@ EXPORT int ncclCommInitAll(ncclComm_t *comms, int ranks, const int *devices)
 	for (int i = 0; i < ranks && !result; i++) {
 		if (!create || !pop || create(&context, 0, 0))
 			return UNHANDLED_CUDA;
-		result = make(&comms[i], name, ranks, i, false);
-		if (!result)
+		result = begin(&comms[i], name, ranks, i);
+		if (!result) {
 			comms[i]->own_context = 1;
+			join(comms[i]);
+			result = finish(comms[i], i == ranks - 1);
+		}
 		pop(&context);
 	}
 	return result;
-}
-
-EXPORT int ncclCommInitRankConfig(ncclComm_t *comm, int ranks, ncclUniqueId id, int rank, void *config)
-{
-	(void)config;
-	return ncclCommInitRank(comm, ranks, id, rank);
 }
 
 EXPORT int ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t *made, void *config)
@@ -216,7 +308,7 @@ EXPORT int ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t *made, 
 	if (color < 0)
 		return SUCCESS;
 	snprintf(name, sizeof(name), "%.50s-%d-%d", comm->name, (int)split, color);
-	return make(made, name, ranks, rank, true);
+	return make(made, name, ranks, rank, 1);
 }
 
 EXPORT int ncclCommDestroy(ncclComm_t comm)
@@ -243,8 +335,7 @@ EXPORT int ncclCommAbort(ncclComm_t comm)
 
 EXPORT int ncclCommGetAsyncError(ncclComm_t comm, int *error)
 {
-	(void)comm;
-	*error = SUCCESS;
+	*error = __atomic_load_n(&comm->state, __ATOMIC_ACQUIRE);
 	return SUCCESS;
 }
 
@@ -285,9 +376,14 @@ EXPORT int ncclGroupStart(void)
 
 EXPORT int ncclGroupEnd(void)
 {
+	int result;
+
 	if (group.depth <= 0)
 		return INVALID_USAGE;
-	return --group.depth ? SUCCESS : launch();
+	if (--group.depth)
+		return SUCCESS;
+	result = group.made ? make_group() : SUCCESS;
+	return result ? result : launch();
 }
 
 static int add(struct ncclComm *c, CUstream stream, int kind, uint32_t *arrived, uint64_t target, uint64_t bytes)

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define SIM_NCCL_IN_PROGRESS	7	/* ncclInProgress */
 #define SIM_NCCL_MEETS	16	/* operations of one kernel at most */
 
 /*
@@ -23,6 +24,13 @@ struct sim_nccl_meet {
 
 typedef struct { char bytes[128]; } ncclUniqueId;
 typedef struct ncclComm *ncclComm_t;
+
+/* The begin of an ncclConfig_t; what follows is not looked at. */
+struct sim_nccl_config {
+	size_t size;
+	unsigned int magic, version;
+	int blocking;
+};
 typedef struct CUstream_st *ncclStream_t;
 
 /* A variable with such a name is none of libnccl's functions. */
@@ -32,7 +40,7 @@ int ncclGetVersion(int *version);
 int ncclGetUniqueId(ncclUniqueId *id);
 int ncclCommInitRank(ncclComm_t *comm, int ranks, ncclUniqueId id, int rank);
 int ncclCommInitAll(ncclComm_t *comms, int ranks, const int *devices);
-int ncclCommInitRankConfig(ncclComm_t *comm, int ranks, ncclUniqueId id, int rank, void *config);
+int ncclCommInitRankConfig(ncclComm_t *comm, int ranks, ncclUniqueId id, int rank, struct sim_nccl_config *config);
 int ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t *made, void *config);
 int ncclCommDestroy(ncclComm_t comm);
 int ncclCommAbort(ncclComm_t comm);

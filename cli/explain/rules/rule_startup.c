@@ -53,25 +53,41 @@ void ct_rule_startup_init(struct ct_explain *x, const struct ct_rule *rule)
 	ct_explain_show(f, &most->longest);
 }
 
+/* Wall time of the startup in which communicators were made: in groups, and by themselves, too (phases/makings.c). */
+static uint64_t startup_makings(const struct ct_explain *x)
+{
+	uint64_t from, to, ns = 0;
+
+	ct_scope_span(x->process, CT_SCOPE_STARTUP, &from, &to);
+	for (uint32_t i = 0; i < x->process->makings_count; i++) {
+		const struct ct_making *m = &x->process->makings[i];
+		uint64_t begin = m->begin > from ? m->begin : from, end = m->end < to ? m->end : to;
+
+		ns += end > begin ? end - begin : 0;
+	}
+	return ns;
+}
+
 void ct_rule_startup_communicators(struct ct_explain *x, const struct ct_rule *rule)
 {
 	const struct ct_scope_facts *facts = ct_rule_facts(x, CT_SCOPE_STARTUP);
 	const struct ct_fact *most = NULL;
-	uint64_t count = 0, ns = 0;
+	uint64_t count = 0, ns = startup_makings(x);
 	struct ct_finding *f;
 	char a[64], b[CT_TERM_TEXT];
 
 	for (unsigned int i = 0; i < facts->count; i++) {
 		const struct ct_fact *fact = &facts->list[i];
+		bool makes = ct_class_is(fact->class, CT_IS_NEW_COMMUNICATOR);
 
-		if (!ct_class_is(fact->class, CT_IS_NEW_COMMUNICATOR))
+		if (makes)
+			count += fact->count;
+		else if (!ct_class_is(fact->class, CT_IS_GROUP_END) || !ct_phases_makes(x->process, fact->longest.ts))
 			continue;
-		count += fact->count;
-		ns += fact->total;
-		if (!most || fact->total > most->total)
+		if (!most || fact->longest.ns > most->longest.ns)
 			most = fact;
 	}
-	if (!most || ct_rule_share(x, CT_SCOPE_STARTUP, ns) < rule->threshold)
+	if (!count || ct_rule_share(x, CT_SCOPE_STARTUP, ns) < rule->threshold)
 		return;
 	f = ct_explain_add(x, rule, CT_SCOPE_STARTUP, CT_SURE, ns,
 			   "NCCL takes %s of the startup to make %s communicator%s, with the wait for the last rank to come.",
