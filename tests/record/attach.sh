@@ -196,6 +196,42 @@ t_attach_killed()
 	ended_well attach_killed
 }
 
+# again_after_kill NAME OPTION...: the recorder of $pid is killed; it can be recorded again, when it has noticed
+again_after_kill()
+{
+	local name=$1 recorder i
+	shift
+	"$cudatrace" record -q -f -o "$work/trace-$name" --pid $pid "$@" 2>"$work/$name.said" &
+	recorder=$!
+	wait_until grep -q 'stood still' "$work/$name.said"
+	sleep 0.3
+	kill -KILL $recorder
+	wait $recorder 2>/dev/null
+	for i in $(seq 100); do
+		attach trace-again 0.3 && return
+		sleep 0.2
+	done
+	return 1
+}
+
+# ... where no packet can begin by which the process would notice: it makes no call, or what is kept is full.
+t_attach_deserted()
+{
+	rm -f "$work/deserted.go"
+	WAIT=$work/deserted.go "$PWD/build/tests/record-ranged" none 10 >"$work/deserted.out" 2>&1 &
+	pid=$!
+	until grep -q ready "$work/deserted.out"; do sleep 0.05; done
+	again_after_kill deserted
+	ok $? "the recorder of a process that makes no call is killed: it can be recorded again" || cat "$work/trace-again.said"
+	touch "$work/deserted.go"
+	wait $pid && grep -q '^wrong 0$' "$work/deserted.out"
+	ok $? "... its results are right"
+	start_running deserted_full 3 30
+	again_after_kill deserted_full --keep 16M && every_call trace-again
+	ok $? "... and of one that has filled all that is kept" || cat "$work/trace-again.said"
+	ended_well deserted_full
+}
+
 # The program ends, execs or forks meanwhile.
 t_attach_ends()
 {

@@ -79,55 +79,64 @@ static struct ct_subbufs *files_head(const struct ct_producer_memory *m)
 	return (struct ct_subbufs *)(m->map + CT_INFLIGHT_SUBBUFS);
 }
 
-static bool files_find_recorder(void)
+/* It stays mapped when another thread leaves the recording meanwhile.  NULL: there is none. */
+static struct ct_recorder_page *files_recorder(void)
 {
 	u64 user = (u64)ct_sys0(SYS_geteuid);
-	struct ct_recorder_page *page = NULL;
+	struct ct_recorder_page *page = ct_load(&recorder), *found;
 	struct name name;
 	struct stat st;
 	int fd;
 
-	if (ct_load(&recorder))
-		return true;
+	if (page)
+		return page;
 	fd = files_open(files_name(&name, "/.recorder", NULL), 0);
 	if (fd < 0)
-		return false;
+		return NULL;
 	/* Where it is shorter, a look at it would be SIGBUS; and its owner can cut it short. */
 	if (!ct_sys2(SYS_fstat, fd, &st) && st.st_size == 4096 && (!st.st_uid || st.st_uid == user))
 		page = ct_map(4096, MAP_SHARED, fd, 0);
 	ct_close(fd);
 	if (!page)
-		return false;
+		return NULL;
 	if (page->magic != CT_MAGIC || page->abi != CT_ABI_VERSION) {
 		ct_unmap(page, 4096);
-		return false;
+		return NULL;
 	}
 	if (left)
 		page = ct_map_move(page, left, 4096);
-	if (!ct_cas(&recorder, NULL, page) && page != ct_load(&recorder))
+	if (ct_cas(&recorder, NULL, page))
+		return page;
+	found = ct_load(&recorder);
+	if (page != found)
 		ct_unmap(page, 4096);
-	return true;
+	return found;
 }
 
 bool ct_files_room(u64 bytes)
 {
+	struct ct_recorder_page *page;
+
 	if (likely(!ct_options.keep))
 		return true;
+	page = files_recorder();
 	/* Without a recorder nobody drops anything. */
-	if (!files_find_recorder())
+	if (!page)
 		return false;
-	if (__atomic_add_fetch(&recorder->written, bytes, __ATOMIC_RELAXED) <=
-	    __atomic_load_n(&recorder->allowed, __ATOMIC_RELAXED))
+	if (__atomic_add_fetch(&page->written, bytes, __ATOMIC_RELAXED) <=
+	    __atomic_load_n(&page->allowed, __ATOMIC_RELAXED))
 		return true;
-	__atomic_sub_fetch(&recorder->written, bytes, __ATOMIC_RELAXED);
+	__atomic_sub_fetch(&page->written, bytes, __ATOMIC_RELAXED);
 	return false;
 }
 
 /* The recorder is to look for a thread with sub-buffers. */
 static void files_adopt(struct ct_producer *s)
 {
-	if (s->m.size.count > 1 && ct_load(&recorder))
-		__atomic_fetch_add(&recorder->threads, 1, __ATOMIC_RELEASE);
+	struct ct_recorder_page *page = ct_load(&recorder);
+
+	if (s->m.size.count > 1 && page)
+		__atomic_fetch_add(&page->threads, 1, __ATOMIC_RELEASE);
 }
 
 static void files_wake_recorder(void)
@@ -279,7 +288,7 @@ static bool files_map(struct ct_producer *s, const struct ct_producer_size *size
 	u64 had = s->m.map ? s->m.length : 0;
 	/* Nothing fails yet where there is other memory: that of a smaller size, or of the stream before. */
 	bool none = s->inflight == s->own, goes_on = !had && !none;
-	bool shared = size == &sizes[LAST] && size->count > 1 && files_find_recorder();
+	struct ct_recorder_page *shared = size == &sizes[LAST] && size->count > 1 ? files_recorder() : NULL;
 	struct ct_subbufs *h;
 	struct name name;
 	long error;
@@ -334,7 +343,7 @@ static bool files_map(struct ct_producer *s, const struct ct_producer_size *size
 		s->first_op = ((u64)s->number << 40) + 1;
 	}
 	if (shared)
-		__atomic_fetch_add(&recorder->threads, 1, __ATOMIC_RELEASE);
+		__atomic_fetch_add(&shared->threads, 1, __ATOMIC_RELEASE);
 	return true;
 }
 
@@ -357,6 +366,8 @@ bool ct_files_open(void)
 		ct_put(&t, ct_options.dir);
 	else
 		make_own_dir(&t);
+	/* A thread that looked for it while the recording before was left may have found that one's. */
+	ct_files_forget();
 	if (ct_options.packet_size) {
 		sizes[0].bytes = ct_options.packet_size;
 		sizes[1].bytes = 0;
@@ -376,11 +387,12 @@ void ct_files_forget(void)
 
 static bool files_deserted(u64 now)
 {
+	struct ct_recorder_page *page = files_recorder();
 	u64 alive;
 
-	if (!files_find_recorder())
+	if (!page)
 		return false;
-	alive = __atomic_load_n(&recorder->alive, __ATOMIC_RELAXED);
+	alive = __atomic_load_n(&page->alive, __ATOMIC_RELAXED);
 	return alive && now > alive && now - alive > CT_RECORDER_GONE_NS;
 }
 

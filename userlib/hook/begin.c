@@ -66,8 +66,8 @@ static cold void tell_child_by_libc(void)
 		at_fork(NULL, NULL, ct_process_wipe, NULL);
 }
 
-/* A thread has got another packet: rare enough for what changes rarely. */
-static void packet_begun(void)
+/* A thread has asked for another packet: rare enough for what changes rarely. */
+static void packet_asked(void)
 {
 	ct_objects_check();
 	ct_thread_name();
@@ -83,7 +83,7 @@ void ct_begin(void)
 	};
 	ct_call_above = &above_calls;
 	ct_range_route = ct_slots_route;
-	ct_packet_begun = packet_begun;
+	ct_packet_asked = packet_asked;
 	ct_objects_allow();
 	ct_ready = 1;
 	ct_objects_check();
@@ -151,10 +151,10 @@ static void leave_if_deserted(void)
 	cudatrace_detach(CT_DETACH_LEAVE);
 }
 
-/* A packet begins: a good moment to see that nobody records any more. */
+/* Also where there is no room for a packet: nobody may be there who makes some. */
 static void look_after_recorder(void)
 {
-	packet_begun();
+	packet_asked();
 	leave_if_deserted();
 }
 
@@ -165,7 +165,7 @@ u32 ct_begin_number(void)
 
 bool ct_begin_watched(u32 number)
 {
-	if (ct_load(&ct_backend) != &ct_backend_device || ct_load(&recordings) != number)
+	if (ct_load(&recordings) != number)
 		return false;
 	leave_if_deserted();
 	return ct_load(&attached);
@@ -178,6 +178,8 @@ EXPORT int cudatrace_attach(const char *options, uint32_t (*stack)(void))
 
 	if (getauxval(AT_SECURE))
 		return -1;	/* EPERM */
+	/* Who records now may have been killed. */
+	leave_if_deserted();
 	if (ct_ready && !ct_load(&ct_stopped))
 		return -16;	/* EBUSY: it is being recorded */
 	/* Another thread may be leaving a recording at this moment, and have put all back. */
@@ -203,13 +205,12 @@ EXPORT int cudatrace_attach(const char *options, uint32_t (*stack)(void))
 	}
 	ct_kernel_asked = ct_kernel_ask;
 	ct_begin();
-	ct_packet_begun = look_after_recorder;
+	ct_packet_asked = look_after_recorder;
 	ct_store(&ct_device_unread, leave_if_deserted);
 	ct_store(&recordings, recordings + 1);
 	ct_store(&attached, true);
-	/* Open from here on, as others see by it where the process records. */
-	if (ct_options.backend == CT_BACKEND_DEVICE)
-		ct_process_attach();
+	/* Open from here on: others see by it where the process records, and it sees whether its recorder is there. */
+	ct_process_attach();
 	/* By pointers alone the functions that the program has looked up are not seen. */
 	if (ct_objects_without_table())
 		return CT_ATTACHED_PARTLY;

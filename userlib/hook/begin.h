@@ -33,8 +33,8 @@ int ct_begin_attached(const char *options, const struct ct_begin_plugins *p, u32
 u32 ct_begin_number(void);
 
 /*
- * For a thread of the library's own, once a second: leaves a session of the module that is over, since no recorder
- * tells the process to.  False: there is nothing to look after; it left, or recording @number is over, or it has a recorder.
+ * For a thread of the library's own, once a second: leaves a session of the module that is over, or a recording whose
+ * recorder was killed: nobody tells the process to, and it may make no call for long.  False: recording @number is over.
  */
 bool ct_begin_watched(u32 number);
 

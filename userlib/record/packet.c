@@ -161,7 +161,7 @@ cold void ct_packet_lose(struct ct_thread *t)
 	ct_signals_restore(mask);
 }
 
-void (*ct_packet_begun)(void);
+void (*ct_packet_asked)(void);
 
 /* What packet_next() says. */
 enum packet_got { PACKET_NEW, PACKET_NONE, PACKET_CLOSED };
@@ -184,8 +184,8 @@ static enum packet_got packet_take(struct ct_thread *t, const struct ct_record *
 	else if (room.closed)
 		return PACKET_CLOSED;
 	ct_backoff_note(&t->backoff, ok, ts);
-	if (ok && ct_packet_begun)
-		ct_packet_begun();
+	if (ct_packet_asked)
+		ct_packet_asked();
 	return ok ? PACKET_NEW : PACKET_NONE;
 }
 

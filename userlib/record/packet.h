@@ -13,8 +13,8 @@
 /* What a thread without a packet has: it is full. */
 extern struct ct_packet ct_no_packet;
 
-/* Called when a thread begins a packet, signals blocked: a moment to look at what changed. */
-extern void (*ct_packet_begun)(void);
+/* Called when a thread has asked for a packet, and got one or none, signals blocked: a moment to look at what changed. */
+extern void (*ct_packet_asked)(void);
 
 void ct_packet_none(struct ct_thread *t);
 
