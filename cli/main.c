@@ -97,7 +97,7 @@ int main(int argc, char **argv)
 	bool asks;
 
 	signal(SIGBUS, on_sigbus);
-	ct_file_limit_begin();
+	ct_file_limit_ignore();
 	if (argc < 2) {
 		help(stderr);
 		return CT_USAGE;

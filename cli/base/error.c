@@ -11,18 +11,40 @@
 #include <string.h>
 #include <sys/resource.h>
 
-static struct sigaction error_before;	/* what this process was to do at its file limit */
+/* Signals that are not to end this command, and what they would do. */
+static struct ignored {
+	int signal;
+	bool set;
+	struct sigaction before;
+} error_file_size = { .signal = SIGXFSZ }, error_pipe = { .signal = SIGPIPE };
 
-void ct_file_limit_begin(void)
+static void error_ignore(struct ignored *one)
 {
-	const struct sigaction ignored = { .sa_handler = SIG_IGN };
+	const struct sigaction ignore = { .sa_handler = SIG_IGN };
 
-	sigaction(SIGXFSZ, &ignored, &error_before);
+	one->set = !sigaction(one->signal, &ignore, &one->before);
 }
 
-void ct_file_limit_restore(void)
+static void error_restore(const struct ignored *one)
 {
-	sigaction(SIGXFSZ, &error_before, NULL);
+	if (one->set)
+		sigaction(one->signal, &one->before, NULL);
+}
+
+void ct_file_limit_ignore(void)
+{
+	error_ignore(&error_file_size);
+}
+
+void ct_pipe_ignore(void)
+{
+	error_ignore(&error_pipe);
+}
+
+void ct_signals_restore(void)
+{
+	error_restore(&error_file_size);
+	error_restore(&error_pipe);
 }
 
 /* "File too large" says nothing of the limit that a shell has set. */

@@ -38,10 +38,12 @@ int ct_tell(const char *what, int rc, const struct ct_error *err);
 int ct_complain_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * Beyond the limit on the size of files (ulimit -f) write() is to fail with EFBIG, and not to kill this command.
- * ct_file_limit_restore(): in a child, before it runs another program.
+ * Beyond the limit on the size of files (ulimit -f) write() is to fail with EFBIG, and not to kill this command; where
+ * nobody reads its messages any more, with EPIPE: for commands that others depend on as long as they run.
+ * ct_signals_restore(): in a child, before it runs another program.
  */
-void ct_file_limit_begin(void);
-void ct_file_limit_restore(void);
+void ct_file_limit_ignore(void);
+void ct_pipe_ignore(void);
+void ct_signals_restore(void);
 
 #endif

@@ -223,7 +223,7 @@ static void launch_run(char **argv, const char *library, const char *dir, const 
 
 	for (i = 0; i < FORWARDED; i++)
 		signal(forwarded[i], SIG_DFL);
-	ct_file_limit_restore();
+	ct_signals_restore();
 	sigaction(SIGCHLD, sigchld, NULL);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	if (library)

@@ -70,6 +70,7 @@ int cmd_metrics(int argc, char **argv)
 	int rc;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &env);
+	ct_pipe_ignore();
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	rc = ct_http_open(&http, env.listen, &err);

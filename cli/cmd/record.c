@@ -587,6 +587,7 @@ int cmd_record(int argc, char **argv)
 	/* Options end at the program's name: those after it are the program's. */
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &env))
 		return 1;
+	ct_pipe_ignore();
 	if (env.sample < 0)
 		env.sample = CT_SAMPLER_RATE;
 	ct_launch_sampled = env.sample > 0;

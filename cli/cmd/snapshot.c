@@ -334,5 +334,6 @@ int cmd_snapshot(int argc, char **argv)
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &env))
 		return 1;
+	ct_pipe_ignore();
 	return env.pid ? snapshot_copy(&env) : env.wait ? snapshot_wait(&env) : snapshot_make(&env, NULL);
 }

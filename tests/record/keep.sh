@@ -284,6 +284,21 @@ t_keep_on()
 	refuse "a process that is not recorded" "is not recorded" "$cudatrace" snapshot --pid $$
 }
 
+# Nobody reads what record says any more: its log was rotated by a program that has ended.
+t_keep_unread()
+{
+	local dir=$work/trace-unread
+	rm -rf "$dir"*
+	# The program is to be ended by SIGPIPE as ever.
+	"$cudatrace" record -q --no-module -f --keep 16M --on error -o "$dir" -- \
+		bash -c 'grep SigIgn /proc/self/status; exec "$@"' - "$PWD/build/tests/record-busy" 1000 wait \
+		>"$work/unread.out" 2> >(head -n 1 >/dev/null) < <(for i in $(seq 600); do [ -e "$dir-1/metadata" ] && break; sleep 0.1; done; echo)
+	is "$?,$(tail -n 1 "$work/unread.out")" "0,1000" "nobody reads what record says: it goes on"
+	[ -e "$dir-1/metadata" ] && [ -e "$dir/metadata" ]
+	ok $? "... with a copy, and its trace"
+	is "$(grep SigIgn "$work/unread.out")" "$(bash -c 'grep SigIgn /proc/self/status')" "... and the program ignores no more signals than before"
+}
+
 # The recorder is killed: the program stays within the bounds, and the trace can be read.
 t_keep_killed()
 {
