@@ -333,6 +333,18 @@ EXPORT int ncclCommAbort(ncclComm_t comm)
 	return SUCCESS;
 }
 
+EXPORT int ncclCommCount(ncclComm_t comm, int *count)
+{
+	*count = comm->ranks;
+	return SUCCESS;
+}
+
+EXPORT int ncclCommUserRank(ncclComm_t comm, int *rank)
+{
+	*rank = comm->rank;
+	return SUCCESS;
+}
+
 EXPORT int ncclCommGetAsyncError(ncclComm_t comm, int *error)
 {
 	*error = __atomic_load_n(&comm->state, __ATOMIC_ACQUIRE);

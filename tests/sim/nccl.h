@@ -44,6 +44,8 @@ int ncclCommInitRankConfig(ncclComm_t *comm, int ranks, ncclUniqueId id, int ran
 int ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t *made, void *config);
 int ncclCommDestroy(ncclComm_t comm);
 int ncclCommAbort(ncclComm_t comm);
+int ncclCommCount(ncclComm_t comm, int *count);
+int ncclCommUserRank(ncclComm_t comm, int *rank);
 int ncclCommGetAsyncError(ncclComm_t comm, int *error);
 const char *ncclGetErrorString(int error);
 int ncclAllReduce(const void *send, void *receive, size_t count, int type, int reduction,

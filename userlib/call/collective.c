@@ -18,15 +18,17 @@
 
 #define IN_PROGRESS	7	/* a communicator that does not block goes on by itself */
 
+bool (*ct_collective_asked)(const struct ct_frame *f, u64 comm, u32 *ranks, u32 *rank);
+
 /*
  * Written under the process's lock, comm last.  Entries stay: the address of a communicator that
  * was destroyed is soon that of another.
  */
 static struct communicator {
 	u64 comm;		/* the program's handle; 0: free */
-	u64 id;
+	u64 id;			/* 0: it was made before the recording began */
 	u32 ranks, rank;	/* ranks 0: not known, of a communicator that was split off */
-	u32 number;		/* collectives until now */
+	u32 number;		/* collectives until now, in this recording */
 	u32 splits;		/* communicators that were made of it */
 } communicators[COMMUNICATORS];
 
@@ -70,8 +72,9 @@ static void collective_add(u64 comm, u64 id, u32 ranks, u32 rank)
 
 void ct_collectives_renew(void)
 {
+	/* What was made, ended and called meanwhile nobody has seen. */
 	for (u32 i = 0; i < COMMUNICATORS; i++)
-		communicators[i].number = communicators[i].splits = 0;
+		ct_store(&communicators[i].comm, 0ull);
 }
 
 static bool collective_accepted(const struct ct_frame *f, bool after)
@@ -94,6 +97,17 @@ static u32 collective_width(u32 type)
 	return type < sizeof(widths) ? widths[type] : 0;
 }
 
+/* A communicator that was there before us says which rank it is; who the others are only readers can find. */
+static cold struct communicator *collective_ask(const struct ct_frame *f, u64 comm)
+{
+	u32 ranks, rank;
+
+	if (!ct_collective_asked || !ct_collective_asked(f, comm, &ranks, &rank))
+		return NULL;
+	collective_add(comm, 0, ranks, rank);
+	return collective_find(comm);
+}
+
 /* NONE: there is no such argument. */
 #define NONE	99
 
@@ -114,6 +128,9 @@ static inline void collective_fill(const struct ct_frame *f, struct ct_collectiv
 		.reduction = reduction == NONE ? -1 : (s32)collective_argument(f, reduction),
 	};
 	o->size = o->count * collective_width(o->datatype);
+	/* It exists, as the call succeeded. */
+	if (unlikely(!c || (!c->id && !c->ranks)) && after && !(u32)f->result)
+		c = collective_ask(f, ct_arg(f, comm));
 	if (!c)
 		return;
 	o->communicator = c->id;
@@ -174,7 +191,7 @@ static void collective_split_off(const struct ct_frame *f, struct ct_communicato
 	struct communicator *c = collective_find(f->arg[0]);
 	u64 unique[3], id = 0, comm = collective_out(f, after, out);
 
-	if (c && collective_accepted(f, after)) {
+	if (c && c->id && collective_accepted(f, after)) {
 		unique[0] = c->id;
 		unique[1] = __atomic_add_fetch(&c->splits, 1, __ATOMIC_RELAXED);
 		unique[2] = color;
@@ -184,8 +201,8 @@ static void collective_split_off(const struct ct_frame *f, struct ct_communicato
 		.communicator = id, .comm = comm, .split_of = c ? c->id : 0,
 		.rank = c ? c->rank : 0, .color = (s32)color, .key = (s32)key,
 	};
-	if (id)
-		collective_add(comm, id, 0, c->rank);
+	/* Of one that was there before us, who it is will be asked. */
+	collective_add(comm, id, 0, id ? c->rank : 0);
 }
 
 /* (comm, color, key, new comm *, config *) */

@@ -25,7 +25,13 @@ static inline bool ct_collective_is_name(const char *name)
 /* What is known of the function. */
 struct ct_collective_symbol ct_collective_symbol(const char *name);
 
-/* Another recording begins: collectives are counted from 1 again.  While no thunk is in use. */
+/*
+ * Asks the libnccl whose function was called how many ranks a communicator has, and which it is.  Only set in a process
+ * that was attached to: a preloaded library has seen it made.
+ */
+extern bool (*ct_collective_asked)(const struct ct_frame *f, u64 comm, u32 *ranks, u32 *rank);
+
+/* Another recording begins: communicators are not known, and collectives are counted from 1.  While no thunk is in use. */
 void ct_collectives_renew(void);
 
 #endif

@@ -204,6 +204,7 @@ EXPORT int cudatrace_attach(const char *options, uint32_t (*stack)(void))
 		ct_store(&ct_stopped, 0);
 	}
 	ct_kernel_asked = ct_kernel_ask;
+	ct_collective_asked = ct_collective_ask;
 	ct_begin();
 	ct_packet_asked = look_after_recorder;
 	ct_store(&ct_device_unread, leave_if_deserted);

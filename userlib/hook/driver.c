@@ -62,6 +62,14 @@ bool ct_driver_is_inside(u64 address, const char *name)
 	return !name || (s && ELF64_ST_TYPE(s->st_info) == STT_FUNC && e->object.base + s->st_value == address);
 }
 
+u64 ct_driver_beside(u64 address, const char *name)
+{
+	const struct entry *e = entry_at(address);
+	const ElfW(Sym) *s = e ? ct_object_find(&e->object, name) : NULL;
+
+	return s && s->st_value && ELF64_ST_TYPE(s->st_info) == STT_FUNC ? e->object.base + s->st_value : 0;
+}
+
 const char *ct_driver_name_at(u64 address, const char *prefix)
 {
 	const struct entry *e = entry_at(address);

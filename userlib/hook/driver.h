@@ -65,6 +65,9 @@ bool ct_driver_needs_thunk(u64 address);
  */
 bool ct_driver_is_inside(u64 address, const char *name);
 
+/* The function of this name that the object exports in which this address is; 0: there is none.  No lock. */
+u64 ct_driver_beside(u64 address, const char *name);
+
 /* Whose functions these are: there is one of these, or was. */
 enum ct_family { CT_FAMILY_CUDA = 1, CT_FAMILY_CUDART = 2, CT_FAMILY_NCCL = 4 };
 extern u32 ct_driver_families;
