@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@
 #include "capture/drain.h"
 #include "trace/directory.h"
 #include "trace/registry.h"
+#include "write/write_registry.h"
 
 #define LOOK_MS		50
 #define NEW_NS		500000000ull	/* between two looks for new processes */
@@ -42,6 +44,7 @@ struct running {
 	unsigned int refused_count;
 	bool any_refused;
 	const char *dir;		/* of the trace */
+	struct ct_registry_writer *registry;
 	struct ct_drain *drain;
 	bool ranges;			/* processes say when the capture range begins and ends */
 	bool searches;			/* for processes that come meanwhile */
@@ -291,6 +294,15 @@ static void running_end_gpu(struct running *r, const char *dir)
 		ct_complain("CUPTI did not end within %.0f s in %u processes: what it had is lost", (double)GPU_NS / 1e9, waits);
 }
 
+/* From here on its calls may be missing, while those of a process that is left after it are still recorded. */
+static void running_note_left(struct running *r, const struct ct_attached *a)
+{
+	char text[48];
+
+	snprintf(text, sizeof(text), "%d %" PRIu64, a->own_pid, ct_now_ns());
+	ct_registry_add_info(r->registry, CT_LEFT_INFO, text);
+}
+
 /* Those that are marked. */
 static void running_leave(struct running *r, const char *dir)
 {
@@ -308,6 +320,7 @@ static void running_leave(struct running *r, const char *dir)
 			fprintf(stderr, "cudatrace: process %d runs another program by now (exec), which is not recorded\n", a->pid);
 		if (!ct_attached_lives(a))
 			continue;
+		running_note_left(r, a);
 		if (ct_attach_end(a, &r->to, dir, &kept, &err) && ct_attached_lives(a))
 			ct_complain("%s; it goes on being recorded until it notices that nobody reads, 5 s after this command's end", err.text);
 		if (kept)
@@ -484,6 +497,7 @@ int ct_running_record(struct ct_recording *rec, const struct ct_running *asked, 
 	r.to.partly = asked->partly;
 	r.to.begun = asked->child && !(asked->delay > 0);
 	r.dir = rec->dir;
+	r.registry = &rec->registry;
 	r.ranges = asked->range->text && !asked->range->first;
 	r.searches = asked->all || asked->child;
 	/* Else they are the program's. */

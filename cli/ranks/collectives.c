@@ -3,11 +3,14 @@
 #include "ranks/collectives.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/grow.h"
 #include "base/sum.h"
+#include "ranks/made_before.h"
 #include "spans/work.h"
 
 #define NONE		UINT32_MAX
@@ -31,7 +34,7 @@ struct find_thread {
 struct find_kernel {
 	uint64_t launch;
 	uint64_t begin, end;
-	uint32_t name;			/* string id */
+	uint32_t pid, name;		/* string id */
 	uint16_t gpu;
 	bool     joined;
 };
@@ -47,6 +50,17 @@ struct find_index {
 	uint32_t index;
 };
 
+/* The first call of a process whose communicators were made before the recording. */
+struct find_first {
+	uint64_t pid, begin;
+	uint64_t kernel;	/* ns: when the first kernel of its calls began; 0: none is known */
+};
+
+struct find_before {
+	uint64_t who, comm;		/* process and rank; its handle */
+	uint32_t index;
+};
+
 struct ct_collectives_find {
 	struct ct_collectives *c;
 	const struct ct_trace *trace;
@@ -54,6 +68,10 @@ struct ct_collectives_find {
 	CT_KEYED(struct find_kernel) kernels;
 	CT_KEYED(struct find_pair) pairs;
 	CT_KEYED(struct find_index) index;	/* of communicators by id */
+	CT_KEYED(struct find_before) before;	/* of those that were made before the recording */
+	CT_KEYED(struct find_first) first;
+	struct find_kernel *loose;		/* without a call that launched them */
+	size_t loose_count, loose_capacity;
 	CT_KEYED(struct ct_uncalled) launched;	/* kernels, outside of its calls */
 };
 
@@ -115,6 +133,25 @@ static uint32_t find_communicator(struct ct_collectives_find *f, uint64_t id)
 		return NONE;
 	known->index = c->communicators_count;
 	c->communicators[c->communicators_count] = (struct ct_comm){ .id = id };
+	return c->communicators_count++;
+}
+
+/* The same of one that is known by its rank and its process's handle alone. */
+static uint32_t find_made_before(struct ct_collectives_find *f, uint32_t pid, uint32_t rank, uint64_t comm)
+{
+	uint64_t who = (uint64_t)pid << 32 | rank;
+	struct find_before *known = ct_keyed_get_pair(&f->before, who, comm);
+	struct ct_collectives *c = f->c;
+
+	if (known)
+		return known->index;
+	if (!ct_room(c->communicators, c->communicators_count, c->communicators_capacity))
+		return NONE;
+	known = ct_keyed_put_pair(&f->before, who, comm);
+	if (!known)
+		return NONE;
+	known->index = c->communicators_count;
+	c->communicators[c->communicators_count] = (struct ct_comm){ .id = ct_mix(who, comm), .made_before = true };
 	return c->communicators_count++;
 }
 
@@ -221,6 +258,15 @@ static void find_join(struct ct_collectives_find *f, struct find_thread *t, cons
 	t->launches_count = 0;
 }
 
+static int find_first_call(struct ct_collectives_find *f, const struct ct_span *s)
+{
+	struct find_first *first = ct_keyed_put(&f->first, s->pid);
+
+	if (first && !first->begin)
+		first->begin = s->begin;
+	return first ? 0 : -ENOMEM;
+}
+
 static int find_part(struct ct_collectives_find *f, const struct ct_span *s)
 {
 	struct find_thread *t = find_thread(f, s->tid);
@@ -242,7 +288,7 @@ static int find_part(struct ct_collectives_find *f, const struct ct_span *s)
 	/* One that libnccl makes inside another, as ncclBcast() does, is no operation of its own. */
 	if (s->flags & CT_SPAN_NESTED)
 		return 0;
-	if ((s->flags & CT_SPAN_FAILED) || !id) {
+	if ((s->flags & CT_SPAN_FAILED) || (!id && !ranks)) {
 		t->launches_count = t->groups ? t->launches_count : 0;
 		return 0;
 	}
@@ -250,8 +296,10 @@ static int find_part(struct ct_collectives_find *f, const struct ct_span *s)
 		c->left_out = true;
 		return 0;
 	}
-	p.communicator = find_communicator(f, id);
+	p.communicator = id ? find_communicator(f, id) : find_made_before(f, s->pid, p.rank, ct_record_known(r, CT_KNOWN_COMM));
 	if (p.communicator == NONE)
+		return -ENOMEM;
+	if (!id && find_first_call(f, s))
 		return -ENOMEM;
 	if (ranks > c->communicators[p.communicator].ranks)
 		c->communicators[p.communicator].ranks = ranks;
@@ -352,16 +400,20 @@ static int find_ran(struct ct_collectives_find *f, const struct ct_span *s)
 	if (!find_is_ours(f, s->record))
 		return 0;
 	f->c->measured = true;
-	if (!s->cause || ct_class_is(s->cause->class, CT_IS_GRAPH_LAUNCH)) {
+	if (s->cause && ct_class_is(s->cause->class, CT_IS_GRAPH_LAUNCH))
 		return find_uncalled(ct_keyed_put(&f->c->uncalled, name), name, s->duration);
-	}
-	k = ct_keyed_put(&f->kernels, s->cause->op_id);
+	if (s->cause)
+		k = ct_keyed_put(&f->kernels, s->cause->op_id);
+	else
+		k = ct_room(f->loose, f->loose_count, f->loose_capacity) ? &f->loose[f->loose_count++] : NULL;
 	if (!k)
 		return -ENOMEM;
 	k->begin = s->begin;
 	k->end = s->end;
+	k->pid = s->pid;
 	k->name = name;
 	k->gpu = ct_record_known(s->record, CT_KNOWN_GPU);
+	k->joined = false;
 	return 0;
 }
 
@@ -397,15 +449,10 @@ static unsigned int find_wants(void *arg, const struct ct_class *class)
 
 /* ---------------------------------------------------------------- operations --- */
 
-static bool parts_pair(const struct ct_part *p)
-{
-	return ct_class_is(p->class, CT_IS_SEND | CT_IS_RECEIVE);
-}
-
 /* Who sends and who receives; of a collective 0. */
 static uint64_t parts_ends(const struct ct_part *p)
 {
-	if (!parts_pair(p))
+	if (!ct_part_is_pair(p))
 		return 0;
 	return ct_class_is(p->class, CT_IS_SEND) ? (uint64_t)p->rank << 32 | (uint32_t)p->root :
 					  (uint64_t)(uint32_t)p->root << 32 | p->rank;
@@ -417,8 +464,8 @@ static int parts_compare_operation(const struct ct_part *x, const struct ct_part
 
 	if (x->communicator != y->communicator)
 		return x->communicator < y->communicator ? -1 : 1;
-	if (parts_pair(x) != parts_pair(y))
-		return parts_pair(x) ? 1 : -1;
+	if (ct_part_is_pair(x) != ct_part_is_pair(y))
+		return ct_part_is_pair(x) ? 1 : -1;
 	if (ends[0] != ends[1])
 		return ends[0] < ends[1] ? -1 : 1;
 	return x->number < y->number ? -1 : x->number > y->number;
@@ -441,25 +488,6 @@ static int members_compare(const void *a, const void *b)
 	const struct ct_member *x = a, *y = b;
 
 	return x->rank < y->rank ? -1 : x->rank > y->rank;
-}
-
-bool ct_part_same_call(const struct ct_part *x, const struct ct_part *y)
-{
-	if (parts_pair(x))
-		return x->size == y->size;
-	return x->class == y->class && x->count == y->count && x->datatype == y->datatype &&
-	       x->root == y->root && x->reduction == y->reduction;
-}
-
-uint64_t ct_collectives_unsure(const struct ct_collectives *c, uint32_t pid, uint32_t other)
-{
-	const struct ct_source *a, *b;
-
-	if (!c->sources || ct_collectives_source(c, pid) == ct_collectives_source(c, other))
-		return 0;
-	a = &c->sources[ct_collectives_source(c, pid)];
-	b = &c->sources[ct_collectives_source(c, other)];
-	return ct_sum(a->clock.uncertainty, b->clock.uncertainty);
 }
 
 bool ct_operation_called(const struct ct_collectives *c, const struct ct_operation *o, uint32_t rank)
@@ -498,8 +526,9 @@ static void operation_judge(struct ct_collectives *c, struct ct_operation *o)
 	const struct ct_comm *of = &c->communicators[o->communicator];
 	const struct ct_part *p = &c->parts[o->first];
 	uint32_t ranks = 0;
+	bool apart = false;
 
-	o->pair = parts_pair(p);
+	o->pair = ct_part_is_pair(p);
 	o->weight = p->weight ? p->weight : 1;
 	o->expected = !o->pair || !of->ranks ? of->ranks : p->rank == (uint32_t)p->root ? 1 : 2;
 	o->measured = true;
@@ -511,6 +540,7 @@ static void operation_judge(struct ct_collectives *c, struct ct_operation *o)
 
 		ranks += !i || part->rank != part[-1].rank;
 		o->measured &= part->gpu_end != 0;
+		apart |= part->apart;
 		o->mismatched |= !ct_part_same_call(p, part);
 		if (ct_part_arrived(part) > ct_part_arrived(&c->parts[o->last]))
 			o->last = o->first + i;
@@ -523,8 +553,10 @@ static void operation_judge(struct ct_collectives *c, struct ct_operation *o)
 		o->unsure = unsure > o->unsure ? unsure : o->unsure;
 	}
 	o->complete = o->expected && ranks >= o->expected;
+	/* Others may have come before, or after, somebody saw it. */
+	o->apart = !o->complete && (apart || (c->left && o->arrived >= c->left));
 	o->measured &= o->complete;
-	o->hangs = !o->complete && operation_hangs(c, o);
+	o->hangs = !o->complete && !o->apart && operation_hangs(c, o);
 	c->mismatched += o->mismatched;
 }
 
@@ -935,6 +967,16 @@ uint64_t ct_collectives_until(const struct ct_collectives *c, const struct ct_re
 	       collectives_kernel_is(c, reg, e->record) ? e->record->end : 0;
 }
 
+/* Not one whose call was made before its process was attached to. */
+static int kernel_uncalled(struct ct_collectives_find *f, const struct find_kernel *k)
+{
+	const struct find_first *first = ct_keyed_get(&f->first, k->pid);
+
+	if (k->joined || (first && (k->begin < first->begin || k->begin < first->kernel)))
+		return 0;
+	return find_uncalled(ct_keyed_put(&f->c->uncalled, k->name), k->name, k->end - k->begin);
+}
+
 static int kernels_join(struct ct_collectives_find *f)
 {
 	struct ct_collectives *c = f->c;
@@ -943,20 +985,21 @@ static int kernels_join(struct ct_collectives_find *f)
 	for (size_t i = 0; i < c->parts_count; i++) {
 		struct ct_part *p = &c->parts[i];
 		struct find_kernel *k = p->launch ? ct_keyed_get(&f->kernels, p->launch) : NULL;
+		struct find_first *first = ct_keyed_get(&f->first, p->pid);
 
 		if (!k)
 			continue;
 		k->joined = true;
+		if (first && (!first->kernel || k->begin < first->kernel))
+			first->kernel = k->begin;
 		p->gpu_begin = k->begin;
 		p->gpu_end = k->end;
 		p->gpu = k->gpu;
 	}
-	for (size_t i = 0; i < f->kernels.count && !rc; i++) {
-		const struct find_kernel *k = &f->kernels.list[i];
-
-		if (!k->joined)
-			rc = find_uncalled(ct_keyed_put(&c->uncalled, k->name), k->name, k->end - k->begin);
-	}
+	for (size_t i = 0; i < f->kernels.count && !rc; i++)
+		rc = kernel_uncalled(f, &f->kernels.list[i]);
+	for (size_t i = 0; i < f->loose_count && !rc; i++)
+		rc = kernel_uncalled(f, &f->loose[i]);
 	/* Without the GPU's records the launches are all that is known. */
 	for (size_t i = 0; i < f->launched.count && !c->measured && !rc; i++) {
 		struct ct_uncalled *u = ct_keyed_put(&c->uncalled, f->launched.list[i].kernel);
@@ -1000,6 +1043,22 @@ double ct_operation_bus(const struct ct_collectives *c, const struct ct_operatio
 
 /* ----------------------------------------------------------------------- all --- */
 
+/* When the first process was left. */
+static void find_left(struct ct_collectives *c, const struct ct_trace *t)
+{
+	for (uint32_t i = 0; i < t->reg.infos_count; i++) {
+		const struct ct_info *info = &t->reg.infos[i];
+		uint32_t pid, source;
+		uint64_t ns;
+
+		if (strcmp(info->key, CT_LEFT_INFO) || sscanf(info->text, "%" SCNu32 " %" SCNu64, &pid, &ns) != 2)
+			continue;
+		source = ct_collectives_source(c, pid);
+		ns = t->sources && source < t->sources_count ? ct_source_time(&t->sources[source], ns) : ns;
+		c->left = !c->left || ns < c->left ? ns : c->left;
+	}
+}
+
 struct ct_collectives_find *ct_collectives_begin(struct ct_collectives *c, const struct ct_trace *t)
 {
 	struct ct_collectives_find *f = calloc(1, sizeof(*f));
@@ -1010,6 +1069,7 @@ struct ct_collectives_find *ct_collectives_begin(struct ct_collectives *c, const
 	f->trace = t;
 	c->sources = t->sources;
 	c->tasks = t->sources ? CT_SOURCE_TASKS : 0;
+	find_left(c, t);
 	c->kernels = calloc(t->reg.strings_count + 1ul, 1);
 	c->kernels_count = c->kernels ? t->reg.strings_count : 0;
 	return f;
@@ -1021,6 +1081,7 @@ int ct_collectives_end(struct ct_collectives_find *f, int rc)
 
 	rc = rc || c->kernels ? rc : -ENOMEM;
 	rc = rc ? rc : kernels_join(f);
+	rc = rc ? rc : ct_made_before_join(c);
 	rc = rc ? rc : ct_collectives_make(c);
 	for (size_t i = 0; i < f->threads.count; i++) {
 		free(f->threads.list[i].parts);
@@ -1030,6 +1091,9 @@ int ct_collectives_end(struct ct_collectives_find *f, int rc)
 	ct_keyed_free(&f->kernels);
 	ct_keyed_free(&f->pairs);
 	ct_keyed_free(&f->index);
+	ct_keyed_free(&f->before);
+	ct_keyed_free(&f->first);
+	free(f->loose);
 	ct_keyed_free(&f->launched);
 	free(f);
 	return rc;

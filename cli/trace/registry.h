@@ -124,6 +124,9 @@ static inline uint32_t ct_registry_first(const struct ct_registry *reg, uint32_t
 #define CT_DAMAGED_INFO	"damaged"
 int ct_registry_add_damage(struct ct_registry *reg, const char *text);
 
+/* "PID NS": a process that was attached to was left at that time of CLOCK_MONOTONIC. */
+#define CT_LEFT_INFO	"left"
+
 /* How much of the newest a trace of record --keep was to hold: what is older is no loss. */
 #define CT_KEEP_INFO	"keep"
 /* "0 UUID PCI MHZ MW NAME": a GPU of the machine that gpu_metrics records are of; and why there are none. */

@@ -76,7 +76,7 @@ static int several_strings(struct ct_registry *reg, struct ct_source *s, const s
 static int several_info(struct ct_registry *reg, const struct ct_source *s, const char *key, const char *text)
 {
 	bool device = !strncmp(key, "device_", 7), thread = !strcmp(key, "thread_name");
-	bool task = thread || !strcmp(key, "rank");
+	bool task = thread || !strcmp(key, "rank") || !strcmp(key, CT_LEFT_INFO);
 	unsigned long first, second = 0;
 	char *end, *buf;
 	int rc;

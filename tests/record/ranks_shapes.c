@@ -4,7 +4,7 @@
  *
  *	ranks_shapes FILE ITERATIONS SHAPE	FILE: where rank 0 leaves the unique id
  *
- * RANK and WORLD_SIZE say who it is.  An iteration launches kernels, calls collectives and synchronises.  Shapes:
+ * RANK and WORLD_SIZE say who it is.  FILE.begun.RANK says that it iterates.  An iteration launches kernels, calls collectives and synchronises.  Shapes:
  *
  *	accumulate	four times forward and backward, then one all-reduce; rank 1 sleeps in each
  *	checkpoint	rank 0 copies and sleeps in every 20th iteration
@@ -111,13 +111,14 @@ int main(int argc, char **argv)
 	const char *shape = argc > 3 ? argv[3] : "";
 	int iterations = argc > 3 ? atoi(argv[2]) : 0;
 	ncclComm_t comm, row = NULL, column = NULL;
-	static char saved[1 << 20], row_path[4096];
+	static char saved[1 << 20], row_path[4096], begun[4096];
 	bool grid;
 	CUcontext context;
 	CUmodule module;
 
 #define IS(word)	(!strcmp(shape, word))
 	grid = IS("grid") || IS("leaves");
+	snprintf(begun, sizeof(begun), "%.4000s.begun", argv[1]);
 	rank = number("RANK");
 	ranks = number("WORLD_SIZE");
 	if (iterations < 1 || ranks < 1)
@@ -138,6 +139,8 @@ int main(int argc, char **argv)
 	for (int i = 0; i < iterations; i++) {
 		bool last = i == iterations - 1, odd = last && rank == ranks - 1;
 
+		if (i == 3)
+			tell(begun, rank);
 		if (IS("uneven") && rank == 2 && i == iterations - 3)
 			break;
 		if (IS("leaves") && last) {

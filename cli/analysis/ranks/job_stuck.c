@@ -133,7 +133,7 @@ int ct_job_stuck(struct ct_analysis *a, struct ct_job *job)
 {
 	const struct ct_collectives *c = a->collectives;
 	const struct ct_operation *row = NULL, *candidate = NULL;
-	uint64_t skew = 0, end = a->totals->last;
+	uint64_t skew = 0, end = c->left ? c->left : a->totals->last;
 
 	job->stuck = calloc(2ul * c->communicators_count + 2, sizeof(*job->stuck));
 	if (!job->stuck)

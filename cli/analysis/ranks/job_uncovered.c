@@ -7,6 +7,18 @@
 
 #include "view/term.h"
 
+/* Are there ranks of other communicators with as many, of which it may be one, too? */
+static bool job_is_unclear(const struct ct_collectives *c, const struct ct_comm *comm)
+{
+	for (uint32_t i = 0; comm->made_before && i < c->communicators_count; i++) {
+		const struct ct_comm *other = &c->communicators[i];
+
+		if (other != comm && other->made_before && other->ranks == comm->ranks && other->members_count < other->ranks)
+			return true;
+	}
+	return false;
+}
+
 const char *ct_job_unrecorded(const struct ct_analysis *a, char *buf, size_t size)
 {
 	const struct ct_collectives *c = a->collectives;
@@ -19,7 +31,10 @@ const char *ct_job_unrecorded(const struct ct_analysis *a, char *buf, size_t siz
 		if (comm->members_count && comm->members_count < comm->ranks && (!most || comm->ranks > most->ranks))
 			most = comm;
 	}
-	if (most)
+	if (most && job_is_unclear(c, most))
+		snprintf(buf, size, "Communicators of %u ranks were made before the recording began, and which ranks belong together is not known of all%s.",
+			 most->ranks, c->measured ? "" : ": that needs the GPU's times (record --gpu)");
+	else if (most)
 		snprintf(buf, size, "Of the %u ranks of communicator %04llx %u %s in the trace.", most->ranks,
 			 (unsigned long long)most->id >> 48, most->members_count, most->members_count == 1 ? "is" : "are");
 	return buf;

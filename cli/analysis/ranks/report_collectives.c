@@ -295,7 +295,7 @@ static void each_row(struct ct_analysis *a, struct ct_table *t, const struct ct_
 	if (o->mismatched)
 		row[STATE] = ct_format(t, "ranks differ: %s", ct_job_mismatch(a, o, text, sizeof(text)));
 	else if (!o->complete && !o->hangs)
-		row[STATE] = ct_const(o->expected ? "other ranks are not in the trace" : "its ranks are not known");
+		row[STATE] = ct_const(o->apart ? "not all ranks were recorded then" : o->expected ? "other ranks are not in the trace" : "its ranks are not known");
 	else if (!o->complete)
 		row[STATE] = ct_format(t, "not called by rank %s", ct_job_missing(a, o, missing, sizeof(missing)));
 }

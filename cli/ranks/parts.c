@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See parts.h. */
+#include "ranks/parts.h"
+
+#include "base/sum.h"
+
+bool ct_part_same_call(const struct ct_part *x, const struct ct_part *y)
+{
+	if (ct_part_is_pair(x))
+		return x->size == y->size;
+	return x->class == y->class && x->count == y->count && x->datatype == y->datatype &&
+	       x->root == y->root && x->reduction == y->reduction;
+}
+
+uint64_t ct_collectives_unsure(const struct ct_collectives *c, uint32_t pid, uint32_t other)
+{
+	const struct ct_source *a, *b;
+
+	if (!c->sources || ct_collectives_source(c, pid) == ct_collectives_source(c, other))
+		return 0;
+	a = &c->sources[ct_collectives_source(c, pid)];
+	b = &c->sources[ct_collectives_source(c, other)];
+	return ct_sum(a->clock.uncertainty, b->clock.uncertainty);
+}

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=bash
+#
+# A job of ranks that already runs is attached to: its communicators were made before.  Sourced by run.sh, after ranks.sh.
+
+# job_starts NAME RANKS ITERATIONS SHAPE: in the background, until its ranks iterate; $job_pids
+job_starts()
+{
+	local rank
+	job_pids=()
+	rm -f "$jobs/$1".id*
+	for ((rank = 0; rank < $2; rank++)); do
+		RANK=$rank LOCAL_RANK=$rank WORLD_SIZE=$2 LOCAL_WORLD_SIZE=$2 GROUP_RANK=0 TORCHELASTIC_RUN_ID=test LD_LIBRARY_PATH=$job_libraries \
+			"$job-shapes" "$jobs/$1.id" "$3" "$4" >"$jobs/$1.out.$rank" 2>&1 & job_pids+=($!)
+	done
+	for ((rank = 0; rank < $2; rank++)); do until [ -e "$jobs/$1.id.begun.$rank" ]; do sleep 0.05; done; done
+}
+job_ends() { kill -KILL "${job_pids[@]}"; wait "${job_pids[@]}" 2>/dev/null; }
+
+# job_attached TRACE SECONDS [OPTION...]
+job_attached()
+{
+	local trace=$1 duration=$2 pids
+	shift 2
+	pids=$(IFS=,; echo "${job_pids[*]}")
+	"$cudatrace" record -q -f --no-module -o "$jobs/$trace" --pid "$pids" --duration "$duration" "$@" 2>"$jobs/$trace.err" || cat "$jobs/$trace.err"
+}
+
+t_ranks_attached()
+{
+	local line
+	job_starts grid 4 1000000 grid
+	job_attached grid-attached 2 --gpu
+	line=$(job_said grid-attached)
+	[[ $line == *"4 ranks recorded Rank 3 makes "*" wait for "*" in each iteration ("*"in a step it spends "*" in the application, the others "* ]]
+	ok $? "a job that runs: the rank that sleeps is named" || echo "# $line"
+	is "$("$cudatrace" report --format csv collectives_sum "$jobs/grid-attached" 2>/dev/null | grep -oE '"?[0-3](-|, )[0-3]"?' | tr -d '"' | sort | uniq -c | tr -s ' \n' ' ')" \
+		" 2 0, 2 1 0-1 2 1, 3 1 2-3 " "which ranks each of its communicators has"
+	is "$(of grid-attached 'Not Complete' collectives_sum)" 0 "what ranks did before the last one was attached to, and after the first one was left, is not incomplete"
+	is "$(of grid-attached 'Ranks' collectives_sum)" 12 "how many ranks each has" || "$cudatrace" report collectives_sum "$jobs/grid-attached"
+	"$cudatrace" report collectives_sum "$jobs/grid-attached" 2>/dev/null | grep -q 'ran without a recorded call'
+	is $? 1 "... and no kernel of it is said to have no call"
+	job_attached grid-again 2 --gpu
+	line=$(job_said grid-again)
+	[[ $line == *"Rank 3 makes "*" wait for "* ]]
+	ok $? "the same job once more" || echo "# $line"
+	job_attached grid-calls 2
+	# By calls alone, communicators of other ranks could be the same.
+	"$cudatrace" report ranks "$jobs/grid-calls" 2>/dev/null | tr -s ' \n' ' ' | grep -q 'made before the recording began, .*--gpu'
+	ok $? "without the GPU's times it is said that it is not clear which ranks belong together" || "$cudatrace" report ranks "$jobs/grid-calls"
+	job_ends
+	job_starts pipeline 3 1000000 pipeline
+	job_attached pipeline-attached 2 --gpu
+	job_ends
+	line=$(job_said pipeline-attached)
+	[[ $line == *"Rank 2 makes 1 other rank wait for "*"its GPU works slower"* ]]
+	ok $? "sends and receives alone" || echo "# $line"
+	job_starts tenth 3 1000000 tenth
+	job_attached tenth-attached 3
+	job_ends
+	line=$(job_said tenth-attached)
+	[[ $line == *"Rank 2 makes 2 other ranks wait for "* ]]
+	ok $? "one communicator, by its calls alone" || echo "# $line"
+}
+
+t_ranks_attached_hang()
+{
+	local line rank recorder
+	job_starts leaves 4 800 leaves
+	"$cudatrace" record -q -f --no-module -o "$jobs/leaves-attached" --pid "$(IFS=,; echo "${job_pids[*]}")" --gpu 2>"$jobs/leaves-attached.err" & recorder=$!
+	for ((rank = 0; rank < 4; rank++)); do until [ -e "$jobs/leaves.id.$rank" ]; do sleep 0.05; done; done
+	sleep 1
+	kill -INT $recorder
+	wait $recorder
+	job_ends
+	line=$(job_said leaves-attached)
+	[[ $line == *" was never complete: rank 3 did not call it."* ]]
+	ok $? "a rank that does not come while it is recorded is named" || echo "# $line"
+}
