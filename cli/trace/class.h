@@ -44,8 +44,7 @@
 	/* of the stack of a call */					\
 	X(STACK, "stack") X(CALL, "call")				\
 	/* of libnccl's calls */						\
-	X(COMMUNICATOR, "communicator") X(COMM, "comm")		\
-	X(SPLIT_OF, "split_of")						\
+	X(COMMUNICATOR, "communicator") X(SPLIT_OF, "split_of")		\
 	X(NUMBER, "number") X(RANKS, "ranks") X(RANK, "rank")		\
 	X(ELEMENTS, "count") X(DATATYPE, "datatype")			\
 	X(REDUCTION, "reduction") X(ROOT, "root")			\
