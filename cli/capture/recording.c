@@ -133,16 +133,42 @@ out:
 	return ret;
 }
 
+/* Where nobody has said a name; others may begin in the same second, as the ranks of a job. */
+static int recording_make_default(char *name, size_t size)
+{
+	time_t now = time(NULL);
+	size_t len = strftime(name, size, "cudatrace-%Y%m%d-%H%M%S", localtime(&now));
+	unsigned int n = 1;
+
+	while (mkdir(name, 0777)) {
+		if (errno != EEXIST)
+			return -errno;
+		snprintf(name + len, size - len, ".%u", ++n);
+	}
+	return 0;
+}
+
+/* @dir was made, and is the recording's from now on. */
+static int recording_enter(struct ct_recording *rec, const char *dir, struct ct_error *err)
+{
+	if (!realpath(dir, rec->dir))
+		return ct_fail(err, errno, "%s: %s", dir, strerror(errno));
+	rec->dirfd = open(rec->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (rec->dirfd < 0)
+		return ct_fail(err, errno, "%s: %s", dir, strerror(errno));
+	rec->lock = ct_trace_lock(rec->dir);
+	return rec->lock < 0 ? ct_fail(err, -rec->lock, "%s: %s", dir, strerror(-rec->lock)) : 0;
+}
+
 int ct_recording_directory(struct ct_recording *rec, const char *dir, bool force,
 			   struct ct_error *err)
 {
 	char name[64];
-	time_t now = time(NULL);
 	int ret;
 
 	if (!dir) {
-		strftime(name, sizeof(name), "cudatrace-%Y%m%d-%H%M%S", localtime(&now));
-		dir = name;
+		ret = recording_make_default(name, sizeof(name));
+		return ret ? ct_fail(err, -ret, "%s can't be made: %s", name, strerror(-ret)) : recording_enter(rec, name, err);
 	}
 	if (!access(dir, F_OK)) {
 		if (!force)
@@ -154,13 +180,7 @@ int ct_recording_directory(struct ct_recording *rec, const char *dir, bool force
 	/* Programs that change their user write into it too. */
 	if (mkdir(dir, 0777))
 		return ct_fail(err, errno, "%s can't be made: %s", dir, strerror(errno));
-	if (!realpath(dir, rec->dir))
-		return ct_fail(err, errno, "%s: %s", dir, strerror(errno));
-	rec->dirfd = open(rec->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (rec->dirfd < 0)
-		return ct_fail(err, errno, "%s: %s", dir, strerror(errno));
-	rec->lock = ct_trace_lock(rec->dir);
-	return rec->lock < 0 ? ct_fail(err, -rec->lock, "%s: %s", dir, strerror(-rec->lock)) : 0;
+	return recording_enter(rec, dir, err);
 }
 
 void ct_recording_abandon(struct ct_recording *rec)

@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../.."
 choose_parts "inference machine report unseen status orphan options sanitizers handover late killed orphaned restless many
 	ending full_disk file_limit liar problems refused gpu gpu_transfers gpu_options gpu_nodes gpu_capture gpu_clock gpu_times gpu_numbers
 	gpu_threads gpu_late gpu_lost gpu_full gpu_limit gpu_company gpu_missing gpu_device gpu_processes gpu_exit gpu_exec gpu_blocked gpu_inside gpu_meets gpu_hardware gpu_names gpu_absent metrics metrics_clocks metrics_elsewhere metrics_absent attach attach_thread attach_exec attach_gpu attach_killed attach_deserted attach_ends attach_paused attach_refused standby standby_off standby_killed standby_window ways_doctor chosen capture capture_running capture_iterations slow_iteration standby_forked attach_cycles attach_moments attach_locked attach_uprobes attach_late attach_shot attach_root attach_pids attach_filtered attach_user attach_musl attach_real_musl in_session in_session_idle in_session_buffers in_session_standby in_session_refused top_keys top_programs pack
-	keep_size keep_long keep_storm keep_week keep_full keep_gone keep_names names_full keep_copies keep_on keep_unread keep_killed keep_overtaken keep_attached
+	keep_size keep_long keep_storm keep_week keep_full keep_gone keep_names names_full keep_copies keep_on ${CT_TEST_LONG:+keep_most} keep_unread keep_killed keep_overtaken keep_attached
 	stacks stacks_interpreters stacks_embedded stacks_debian stacks_free_threaded stacks_held stacks_none stacks_hang stacks_explain
 	stacks_sampled stacks_moment stacks_tail stacks_waits stacks_many stacks_startup stacks_startup_forked stacks_startup_started stacks_sample_options stacks_refused stacks_unreadable stacks_killed stacks_memory stacks_exports stacks_parquet stacks_folded
 	stacks_attached stacks_native stacks_graphs stacks_graph_nodes stacks_graph_nodes_native stacks_idle stacks_threads stacks_problems stacks_sanitized stacks_sampler_sanitized ranks ranks_late ranks_why ranks_hang ranks_stuck ranks_one ranks_many ranks_shapes ranks_making ranks_groups ranks_inside ranks_uncovered ranks_attached ranks_attached_hang ranks_real" "$@"
@@ -261,6 +261,7 @@ refuse()
 # What users type wrong.
 t_refused()
 {
+	local n jobs=()
 	[ -e "$work/trace-37" ] || "$cudatrace" record -q --no-module -o "$work/trace-37" -- true 2>/dev/null
 	[ -e "$j" ] || "$cudatrace" export -o "$j" "$work/trace-inference"
 	refuse "no command to record" 'no program' "$cudatrace" record
@@ -268,6 +269,14 @@ t_refused()
 	[ ! -e "$work/none" ]
 	ok $? "and leaves no directory behind"
 	refuse "a DIR that exists" 'exists already.*-f' "$cudatrace" record --no-module -o "$work/trace-37" -- true
+	# As the ranks of a job: each has a directory of its own.
+	mkdir "$work/ranks"
+	for n in 1 2 3 4; do
+		(cd "$work/ranks" && exec "$cudatrace" record -q --no-module -- true) 2>/dev/null &
+		jobs[n]=$!
+	done
+	wait "${jobs[@]}"
+	is "$(find "$work/ranks" -name metadata | wc -l)" 4 "four recordings that begin at once, without -o"
 	mkdir "$work/foreign"
 	touch "$work/foreign/letter.txt"
 	refuse "a directory that is no trace, even with -f" 'no trace' "$cudatrace" record -f --no-module -o "$work/foreign" -- true
