@@ -44,6 +44,7 @@ static void summary_head(const struct ct_analysis *a, struct ct_page *page)
 	const char *command = ct_registry_info(&t->reg, "command");
 	const char *only = ct_registry_info(&t->reg, CT_ONLY_INFO);
 	const char *range = ct_registry_info(&t->reg, CT_RANGE_INFO);
+	const char *keep = ct_registry_info(&t->reg, CT_KEEP_INFO);
 	const char *damage = ct_registry_info(&t->reg, CT_DAMAGED_INFO);
 	const char *way = ct_registry_info(&t->reg, "way") ? : ct_registry_info(&t->reg, "sink");
 	char ns[CT_TERM_TEXT], count[CT_TERM_TEXT], line[512], when[64] = "";
@@ -72,6 +73,9 @@ static void summary_head(const struct ct_analysis *a, struct ct_page *page)
 		ct_page_add(page, "range     %s%s", ct_term_clean(line, sizeof(line), range, 400),
 			    strncmp(range, "iteration:", 10) ? ": calls before and after it were not recorded" :
 			    ", and what else is in the packets at its ends");
+	/* A copy of a recording that keeps all has the word, too; of iterations the range says it. */
+	if (keep && !strncmp(keep, "the newest ", 11))
+		ct_page_add(page, "kept      %s: older records are dropped", ct_term_clean(line, sizeof(line), keep, 100));
 	if (damage)
 		ct_page_add(page, "damaged   %s", ct_term_clean(line, sizeof(line), damage, 300));
 	if (t->unfinished)

@@ -48,7 +48,7 @@ void ct_verdict_of(struct ct_verdict *v, const struct ct_analysis *a, unsigned i
 	ct_phases_main(p, &begin, &end);
 	*v = (struct ct_verdict){
 		.process = p, .account = &accounting->processes[process], .idle = &idle->processes[process],
-		.simulated = a->trace->simulated, .rank = ct_keyed_get(&a->collectives->own, p->pid) != NULL,
+		.simulated = a->trace->simulated, .partly = ct_registry_info(&a->trace->reg, CT_ONLY_INFO), .rank = ct_keyed_get(&a->collectives->own, p->pid) != NULL,
 	};
 	if (ct_gpu_covers(ct_analysis_state(a, &ct_gpu_coverage_analyser), p->pid, begin, end))
 		v->busy = &busy->processes[process];
@@ -336,7 +336,8 @@ enum ct_limit ct_verdict_steady(const struct ct_verdict *v, char *buf, size_t si
 	     all[CT_TERM_TEXT], ranks[80] = "", launches[64], other[96];
 
 	if (!verdict_wall(v) || !v->process->works) {
-		snprintf(buf, size, "The process gave the GPU no work.");
+		snprintf(buf, size, v->partly ? "No call that gives the GPU work was recorded: some calls only were (record --functions, --types)." :
+						"The process gave the GPU no work.");
 		return CT_LIMIT_UNKNOWN;
 	}
 	ct_phases_coverage(v->process, &covered);
@@ -353,7 +354,7 @@ enum ct_limit ct_verdict_steady(const struct ct_verdict *v, char *buf, size_t si
 			 ct_term_ns(ns, verdict_wall(v)));
 	if (limit == CT_LIMIT_UNKNOWN)
 		snprintf(why, sizeof(why), "what limits it is not known%s", !v->account->launching ? ": no call that gives the GPU work was recorded" :
-			 ", since it hardly ever synchronises");
+			 v->partly ? ", since some calls only were recorded" : ", since it hardly ever synchronises");
 	else
 		snprintf(why, sizeof(why), "limited by %s", ct_limit_word(limit));
 	if ((limit == CT_LIMIT_HOST || limit == CT_LIMIT_PAUSES) && s.elsewhere >= SOME)

@@ -25,6 +25,7 @@ struct ct_verdict {
 	double elsewhere;			/* share of the application's time: ct_hot_elsewhere(); 0: not known */
 	enum ct_sample_state waits_for;		/* most of it */
 	bool rank;				/* it is one of several ranks: it waits for no requests */
+	bool partly;				/* some calls only were recorded (record --functions, --types) */
 	bool simulated;				/* the GPU */
 };
 

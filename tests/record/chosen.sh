@@ -27,6 +27,9 @@ t_chosen()
 	ok $? "... which the summary says"
 	chosen but --functions '!cuEvent*,!cuMem*'
 	is "$names" "$(printf '%s\n' $all | grep -vE '^cu(Event|Mem).*=' | tr '\n' ' ')" "--functions with !: all calls but these"
+	chosen none --types memory
+	"$cudatrace" report "$work/trace-chosen-none" 2>/dev/null | grep -q '^verdict .*No call that gives the GPU work was recorded'
+	ok $? "... a verdict says nothing of calls that were left out"
 	chosen types --types kernel,sync
 	is "$names" "$(printf '%s\n' $all | grep -E '^cu(LaunchKernel|.*Synchronize)=' | tr '\n' ' ')" "--types: calls of these types"
 	chosen queries --no-queries
