@@ -43,15 +43,33 @@ uint32_t ct_option_power(struct argp_state *state, const char *what, const char 
 	return v;
 }
 
+/* ns, 0: there is no such unit of time. */
+static double option_unit(const char *name)
+{
+	static const struct { const char *name; double ns; } units[] = {
+		{ "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 }, { "min", 60e9 }, { "h", 3600e9 }, { "d", 86400e9 },
+	};
+
+	for (unsigned int i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (!strcmp(name, units[i].name))
+			return units[i].ns;
+	return 0;
+}
+
 uint64_t ct_option_time(const char *text)
 {
 	char *unit;
-	double v = strtod(text, &unit);
+	double v = strtod(text, &unit) * option_unit(unit);
 
-	if (!(v > 0))
-		return 0;
-	return !strcmp(unit, "ns") ? v : !strcmp(unit, "us") ? v * 1e3 :
-	       !strcmp(unit, "ms") ? v * 1e6 : !strcmp(unit, "s") ? v * 1e9 : 0;
+	return v > 0 && v < 1e18 ? v : 0;
+}
+
+double ct_option_seconds(const char *text)
+{
+	char *unit;
+	double v = strtod(text, &unit), ns = *unit ? option_unit(unit) : 1e9;
+
+	return unit != text && ns > 0 ? v * ns / 1e9 : -1;
 }
 
 uint64_t ct_option_number(struct argp_state *state, const char *what, const char *arg, uint64_t least,

@@ -15,8 +15,11 @@ int ct_option_groups(const char *list, unsigned long long *groups);
 /* A power of two; argp_error() if it is none. */
 uint32_t ct_option_power(struct argp_state *state, const char *what, const char *arg);
 
-/* "10ms", "500us", "2s" in ns; 0 if it is no time. */
+/* "10ms", "500us", "2s", "5min", "1h", "1d" in ns; 0 if it is no time. */
 uint64_t ct_option_time(const char *text);
+
+/* The same in seconds, which need no unit: "10", "0.5", "5min"; negative if it is no time. */
+double ct_option_seconds(const char *text);
 
 /* A number from @least to @most; one line and status CT_USAGE if it is none.  @what: "--top". */
 uint64_t ct_option_number(struct argp_state *state, const char *what, const char *arg, uint64_t least,

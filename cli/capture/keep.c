@@ -51,6 +51,7 @@ int ct_keep_parse(const char *text, struct ct_keep_asked *asked)
 {
 	static const struct { const char *name; uint64_t ns, bytes; } units[] = {
 		{ "ms", 1000000, 0 }, { "s", 1000000000, 0 }, { "min", 60000000000, 0 }, { "h", 3600000000000, 0 },
+		{ "d", 86400000000000, 0 },
 		{ "K", 0, 1u << 10 }, { "M", 0, 1u << 20 }, { "G", 0, 1u << 30 }, { "T", 0, 1ull << 40 },
 	};
 	const unsigned int count = sizeof(units) / sizeof(units[0]);

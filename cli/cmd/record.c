@@ -83,8 +83,8 @@ static const struct argp_option options[] = {
 	{ "force", 'f', NULL, 0, "Replace DIR if it holds a trace; with --pid, also record a process of which calls will be missed", 0 },
 	{ "pid", 'p', "PID[,PID]", 0, "Record processes that already run, instead of a program; nothing stays behind in them", 0 },
 	{ "all", KEY_ALL, NULL, 0, "Record every process that has libcuda mapped, and those that start meanwhile", 0 },
-	{ "duration", KEY_DURATION, "SECONDS", 0, "End after so long, for a program that is started here from its first call on; it goes on itself (default: Ctrl-C, or the end of the processes)", 0 },
-	{ "delay", KEY_DELAY, "SECONDS", 0, "Begin so long after the program's start; until then its calls cost nothing", 0 },
+	{ "duration", KEY_DURATION, "TIME", 0, "End after so long (10 seconds, 500ms, 5min), for a program that is started here from its first call on; it goes on itself (default: Ctrl-C, or the end of the processes)", 0 },
+	{ "delay", KEY_DELAY, "TIME", 0, "Begin so long after the program's start; until then its calls cost nothing", 0 },
 	{ "capture-range", KEY_CAPTURE_RANGE, "WHAT", 0, "Record one part of each process's time: cudaProfilerApi (from cudaProfilerStart to cudaProfilerStop), nvtx:NAME (the first NVTX range of that name), mark:NAME (the first cudatrace_begin range of that name, or from the mark NAME on), iteration:100-120 (found by the pattern of launches; until then calls are recorded and dropped); else calls before and after it cost little", 0 },
 	{ "keep", KEY_KEEP, "LIMIT", 0, "Keep the newest records only: of a time (60s, 10min), of a size (2G), or both (60s,2G). The trace never takes more (default: half of the free disk). --max-size is the same", 0 },
 	{ "max-size", KEY_KEEP, "LIMIT", OPTION_ALIAS | OPTION_HIDDEN, NULL, 0 },
@@ -234,19 +234,19 @@ static error_t record_parse(int key, char *arg, struct argp_state *state)
 		env->running.all = true;
 		break;
 	case KEY_DURATION:
-		env->running.seconds = strtod(arg, &arg);
-		if (*arg || !(env->running.seconds > 0 && env->running.seconds <= LONGEST))
-			argp_error(state, "--duration: give seconds, as 10 or 0.5");
+		env->running.seconds = ct_option_seconds(arg);
+		if (!(env->running.seconds > 0 && env->running.seconds <= LONGEST))
+			argp_error(state, "--duration: give a time, as 10 (seconds), 0.5 or 5min");
 		break;
 	case KEY_DELAY:
-		env->running.delay = strtod(arg, &arg);
-		if (*arg || !(env->running.delay > 0 && env->running.delay <= LONGEST))
-			argp_error(state, "--delay: give seconds, as 10 or 0.5");
+		env->running.delay = ct_option_seconds(arg);
+		if (!(env->running.delay > 0 && env->running.delay <= LONGEST))
+			argp_error(state, "--delay: give a time, as 10 (seconds), 0.5 or 5min");
 		break;
 	case KEY_STUCK:
-		env->stuck = strtod(arg, &arg);
-		if (*arg || !(env->stuck >= 0 && env->stuck <= 1e6))
-			argp_error(state, "--stuck: give seconds, as 60 or 0.5; 0: never");
+		env->stuck = ct_option_seconds(arg);
+		if (!(env->stuck >= 0 && env->stuck <= 1e6))
+			argp_error(state, "--stuck: give a time, as 60 (seconds), 0.5 or 5min; 0: never");
 		break;
 	case KEY_CAPTURE_RANGE:
 		switch (ct_capture_range_parse(&env->range, arg)) {
@@ -448,7 +448,8 @@ static void record_begun(void *arg)
 {
 	struct recording *rec = arg;
 
-	ct_flight_catch(&rec->env->flight);
+	/* A program that was started here has SIGUSR2 itself. */
+	ct_flight_catch(&rec->env->flight, !rec->env->argv);
 	ct_watch_start(&rec->watch, &rec->env->flight);
 	ct_hang_start(&rec->hang, rec->to.dir, rec->env->stuck * 1e9);
 }
@@ -629,7 +630,7 @@ int cmd_record(int argc, char **argv)
 	ct_drain_start(&rec.drain);
 	record_samples(&rec);
 	record_metrics(&rec);
-	ct_flight_catch(&env.flight);
+	ct_flight_catch(&env.flight, false);
 	ct_watch_start(&rec.watch, &env.flight);
 	ct_hang_start(&rec.hang, rec.to.dir, env.stuck * 1e9);
 	ct_unseen_open(&rec.unseen, rec.child.pid, rec.to.dirfd, rec.library);

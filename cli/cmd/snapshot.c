@@ -98,23 +98,22 @@ static void snapshot_parse_on(struct argp_state *state, struct env *env, char *l
 static error_t snapshot_parse(int key, char *arg, struct argp_state *state)
 {
 	struct env *env = state->input;
-	char *end;
 
 	if (!ct_option_output(key, arg, state, &env->output))
 		return 0;
 	switch (key) {
 	case 'l':
-		env->last = strtod(arg, &end);
-		if (*end || env->last <= 0)
-			argp_error(state, "--last takes seconds, not '%s'", arg);
+		env->last = ct_option_seconds(arg);
+		if (!(env->last > 0))
+			argp_error(state, "--last takes a time, as 10 (seconds) or 5min, not '%s'", arg);
 		break;
 	case 'w':
 		snapshot_parse_on(state, env, arg);
 		break;
 	case KEY_AGAIN:
-		env->again = strtod(arg, &end);
-		if (end == arg || *end || !(env->again >= 0 && env->again <= 1e6))
-			argp_error(state, "--again takes seconds, not '%s'", arg);
+		env->again = ct_option_seconds(arg);
+		if (!(env->again >= 0 && env->again <= 1e6))
+			argp_error(state, "--again takes a time, as 60 (seconds) or 5min, not '%s'", arg);
 		env->goes_on = true;
 		break;
 	case 'p':
@@ -284,8 +283,9 @@ static int snapshot_make(const struct env *env, const struct ct_trouble *t)
 	/* What happened is to be in it as a whole, with something before. */
 	if (*why && since > t->since - BEFORE_NS)
 		since = t->since - BEFORE_NS;
-	if (ct_snapshot_attach(&rec, !env->wait, &err))
-		return ct_complain("%s", err.text);
+	n = ct_snapshot_attach(&rec, !env->wait, &err);
+	if (n)
+		return ct_complain("%s%s", err.text, n == -ENOENT ? "; of a recording without it: snapshot --pid PID" : "");
 	n = ct_snapshot_take(&rec, dir, env->output.force, since, &made, &err);
 	if (n < 0)
 		ct_complain("%s", err.text);

@@ -134,9 +134,9 @@ t_standby_window()
 	ok $? "... which are not called missing"
 	refuse "a program that calls nothing in that time" "called no CUDA in that time" "$cudatrace" record -f -o "$work/trace-no" --delay 5 -- "$running" 1 1
 	refuse "--inject with --delay" "inject does not go with" "$cudatrace" record --delay 1 --inject -- true
-	refuse "no time" "give seconds" "$cudatrace" record --delay x -- true
-	refuse "a time without end" "give seconds" "$cudatrace" record --duration 1e12 -- true
-	refuse "a delay without end" "give seconds" "$cudatrace" record --delay inf -- true
+	refuse "no time" "give a time" "$cudatrace" record --delay x -- true
+	refuse "a time without end" "give a time" "$cudatrace" record --duration 1e12 -- true
+	refuse "a delay without end" "give a time" "$cudatrace" record --delay inf -- true
 	"$cudatrace" record -f -o "$work/trace-no" --delay 1 -- nothing-of-this-name 2>"$work/window.err"
 	is $? 127 "a program that is not there" || cat "$work/window.err"
 }
