@@ -77,7 +77,7 @@ int ct_copy_find(pid_t pid, char dir[PATH_MAX], struct ct_error *err)
 	if (!ct_proc_stat(pid, &stat))
 		return ct_fail(err, ESRCH, "there is no process %d", pid);
 	if (!copy_of_program(pid, dir) && !copy_of_recorder(pid, dir))
-		return ct_fail(err, ENODATA, "process %d (%s) is not recorded without the module, or made no call yet, or it is another user's",
+		return ct_fail(err, ENODATA, "nothing is recorded of process %d (%s) without the module: it made no call yet, is not recorded, or is another user's",
 			       pid, stat.name);
 	return 0;
 }

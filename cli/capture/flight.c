@@ -63,9 +63,9 @@ int ct_flight_open(struct ct_flight *f, struct ct_recording *rec, struct ct_drai
 	char text[128];
 	int rc;
 
+	f->rec = rec;
 	if (!ct_flight_is_on(f))
 		return 0;
-	f->rec = rec;
 	rc = ct_keep_open(&f->keep, &f->asked, rec->dirfd, &rec->state, err);
 	if (rc)
 		return rc;
@@ -91,33 +91,72 @@ int ct_flight_open(struct ct_flight *f, struct ct_recording *rec, struct ct_drai
 	return 0;
 }
 
-void ct_flight_catch(const struct ct_flight *f)
+void ct_flight_catch(const struct ct_flight *f, bool always)
 {
 	struct sigaction act = { .sa_handler = flight_on_signal };
 
-	if (ct_flight_is_on(f))
+	if (always || ct_flight_is_on(f))
 		sigaction(SIGUSR2, &act, NULL);
 }
 
-static void flight_copy(struct ct_flight *f, const char *why)
+/* Is it there? */
+static bool flight_name(const struct ct_flight *f, unsigned int number, char name[PATH_MAX])
+{
+	snprintf(name, PATH_MAX, "%.4000s-%u", f->rec->dir, number);
+	return !access(name, F_OK);
+}
+
+/* @again: the last one was not made either. */
+static bool flight_copy(struct ct_flight *f, const char *why, bool again)
 {
 	uint64_t now = ct_now_ns(), since = f->asked.ns && now > f->asked.ns ? now - f->asked.ns : 0;
 	char name[PATH_MAX], made[PATH_MAX];
 	struct ct_error err = { 0 };
 
-	do
-		snprintf(name, sizeof(name), "%.4000s-%u", f->rec->dir, ++f->number);
-	while (!access(name, F_OK));
-	if (ct_copy_take(f->rec->dir, name, false, since, f->rec->module ? &f->rec->device : NULL, made, &err))
-		ct_complain("no copy (%s): %s", why, err.text);
-	else
+	while (flight_name(f, ++f->number, name))
+		;
+	if (!ct_copy_take(f->rec->dir, name, false, since, f->rec->module ? &f->rec->device : NULL, made, &err)) {
 		fprintf(stderr, "cudatrace: snapshot in %s (%s)\n", made, why);
+		return true;
+	}
+	f->number--;
+	if (!again)
+		ct_complain("no copy (%s): %s", why, err.text);
+	return false;
+}
+
+/* Where the number of another one that --on makes belongs; NULL: there are enough. */
+static unsigned int *flight_place(struct ct_flight *f)
+{
+	char name[PATH_MAX];
+
+	for (unsigned int i = 0; i < CT_FLIGHT_COPIES; i++)
+		if (!f->made[i] || !flight_name(f, f->made[i], name))
+			return &f->made[i];
+	return NULL;
+}
+
+/* A full disk may have room later, and somebody may take the copies away. */
+static void flight_copy_on(struct ct_flight *f, unsigned int *place)
+{
+	f->failed = !flight_copy(f, f->why, f->failed);
+	if (f->failed)
+		return;
+	*place = f->number;
+	if (!flight_place(f))
+		fprintf(stderr, "cudatrace: there are %d snapshots of --on now: it makes another one when one of them is moved or removed\n",
+			CT_FLIGHT_COPIES);
 }
 
 void ct_flight_look(struct ct_flight *f)
 {
 	uint64_t now = ct_now_ns();
+	unsigned int *place;
 
+	if (flight_signalled) {
+		flight_signalled = 0;
+		flight_copy(f, "SIGUSR2", false);
+	}
 	if (!ct_flight_is_on(f))
 		return;
 	if (f->rec->module)
@@ -128,18 +167,14 @@ void ct_flight_look(struct ct_flight *f)
 			snprintf(f->why, sizeof(f->why), "an Xid");
 		f->happened = true;
 	}
-	if (flight_signalled) {
-		flight_signalled = 0;
-		flight_copy(f, "SIGUSR2");
-	}
-	if (f->happened && !f->due && now >= f->next && f->copies < CT_FLIGHT_COPIES)
+	if (f->happened && !f->due && now >= f->next)
 		f->due = now + AFTER_NS;
 	if (f->due && now >= f->due) {
-		flight_copy(f, f->why);
+		place = flight_place(f);
+		if (place)
+			flight_copy_on(f, place);
 		f->due = 0;
 		f->next = ct_now_ns() + PAUSE_NS;
-		if (++f->copies == CT_FLIGHT_COPIES)
-			fprintf(stderr, "cudatrace: that was the last of %d snapshots that --on makes\n", CT_FLIGHT_COPIES);
 		f->happened = false;
 	}
 }
@@ -147,7 +182,7 @@ void ct_flight_look(struct ct_flight *f)
 void ct_flight_close(struct ct_flight *f)
 {
 	/* The program may have ended of it. */
-	if (f->rec && (f->due || (f->happened && ct_now_ns() >= f->next && f->copies < CT_FLIGHT_COPIES)))
+	if (f->rec && (f->due || (f->happened && ct_now_ns() >= f->next)))
 		fprintf(stderr, "cudatrace: %s: the trace itself has it\n", f->why);
 	ct_keep_close(&f->keep);
 }

@@ -16,7 +16,7 @@
 #include "capture/on.h"
 #include "capture/recording.h"
 
-#define CT_FLIGHT_COPIES	10	/* that are made without being asked for */
+#define CT_FLIGHT_COPIES	10	/* that are made without being asked for, and are still there */
 
 struct ct_flight {
 	/* Set by the command's options. */
@@ -38,7 +38,9 @@ struct ct_flight {
 	uint64_t begin, end, found;	/* ns, 0: not yet; and how many there were at last */
 	uint64_t due;			/* ns: when it is copied, 0: nothing is due */
 	uint64_t next;			/* ns: not before */
-	unsigned int copies, number;
+	unsigned int number;		/* of the last copy */
+	unsigned int made[CT_FLIGHT_COPIES]; /* those that --on made, 0: none */
+	bool failed;			/* the last of these, which was said */
 };
 
 static inline bool ct_flight_is_on(const struct ct_flight *f)
@@ -52,8 +54,8 @@ static inline bool ct_flight_is_on(const struct ct_flight *f)
  */
 int ct_flight_open(struct ct_flight *f, struct ct_recording *rec, struct ct_drain *drain, struct ct_error *err);
 
-/* From now on SIGUSR2 makes a copy. */
-void ct_flight_catch(const struct ct_flight *f);
+/* From now on SIGUSR2 makes a copy; @always: also where all records are kept. */
+void ct_flight_catch(const struct ct_flight *f, bool always);
 
 /* Again and again, at least every 200 ms: what is due is done.  Drops packets with the module. */
 void ct_flight_look(struct ct_flight *f);

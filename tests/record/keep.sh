@@ -45,6 +45,8 @@ t_keep_size()
 	ok $? "... does not count as lost what was dropped" || grep 'lost records' "$work/keep.report"
 	grep -qE '^command .*record-busy' "$work/keep.report" && "$cudatrace" report --format csv processes "$dir" 2>/dev/null | grep -q record-busy
 	ok $? "... the process has its name, though its first packet is gone"
+	grep -q '^kept  *the newest 16.00 MiB: older records are dropped' "$work/keep.report"
+	ok $? "... and it says that these are the newest only"
 }
 
 # A stream that is long is followed by another one: here at half of what a file may have.
@@ -276,12 +278,34 @@ t_keep_on()
 	"$cudatrace" record -q --no-module -f --keep 32M --on xid -o "$dir" -- true 2>"$work/keep-xid.said"
 	grep -q 'on xid: the module sees Xids' "$work/keep-xid.said"
 	ok $? "--on xid without the module says that none will be noticed" || cat "$work/keep-xid.said"
+	"$cudatrace" record -q --no-module -f --keep 1d,32M -o "$dir" -- true 2>"$work/keep-day.said"
+	is $? 0 "--keep of a day" || cat "$work/keep-day.said"
 	refuse "too little" "at least 16M" "$cudatrace" record --keep 1M -- true
 	refuse "nonsense" "give a time or a size" "$cudatrace" record --keep much -- true
 	refuse "no unit" "give a time or a size" "$cudatrace" record --keep 10 -- true
 	refuse "--on alone" "goes with --keep" "$cudatrace" record --on error -- true
 	refuse "--on something" "takes error, slow=TIME" "$cudatrace" record --keep 1s --on sun -- true
 	refuse "a process that is not recorded" "is not recorded" "$cudatrace" snapshot --pid $$
+}
+
+# on_copies NAME: how many copies of that trace are there
+on_copies() { find "$work" -maxdepth 1 -name "$1-*" | wc -l; }
+
+# As many copies of themselves as are to be there at a time (in make test-long: one in ten seconds is made).
+t_keep_most()
+{
+	local dir=$work/trace-most recorder n
+	rm -rf "$dir"*
+	"$cudatrace" record -q --no-module --keep 16M --on slow=1ns -o "$dir" -- "$PWD/build/tests/record-running" 2 600 30 >"$work/most.out" 2>"$work/most.said" &
+	recorder=$!
+	for n in $(seq 4000); do grep -q 'there are 10 snapshots of --on' "$work/most.said" && break; sleep 0.1; done
+	[ "$n" -lt 4000 ] && sleep 25
+	is "$(on_copies trace-most)" 10 "--on makes ten copies, and says that it makes no more" || cat "$work/most.said"
+	rm -rf "$dir-3" "$dir-7"
+	for n in $(seq 4000); do [ "$(grep -c 'there are 10 snapshots of --on' "$work/most.said")" = 2 ] && break; sleep 0.1; done
+	is "$(on_copies trace-most) $([ -e "$dir-11/metadata" ] && [ -e "$dir-12/metadata" ] && echo new)" "10 new" "... until some of them are removed" || cat "$work/most.said"
+	kill -TERM "$(awk '/ready/ { print $2 }' "$work/most.out")"
+	wait $recorder
 }
 
 # Nobody reads what record says any more: its log was rotated by a program that has ended.
