@@ -115,13 +115,12 @@ static int keep_try(int dirfd)
 	return rc;
 }
 
-/* The same as in the library, for a program that was started here. */
+/* A program that was started here has the same limit. */
 static uint64_t keep_stream_long(void)
 {
 	struct rlimit limit;
 
-	return getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur / 2 > CT_STREAM_LONG ?
-	       CT_STREAM_LONG : limit.rlim_cur / 2;
+	return getrlimit(RLIMIT_FSIZE, &limit) ? CT_STREAM_LONG : CT_STREAM_LONG_FOR(limit.rlim_cur);
 }
 
 int ct_keep_open(struct ct_keep *k, const struct ct_keep_asked *asked, int dirfd, struct ct_state *state,

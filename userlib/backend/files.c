@@ -267,7 +267,7 @@ static bool files_create(struct ct_producer *s)
 
 bool ct_files_is_long(u64 size)
 {
-	return ct_options.keep && (size >= CT_STREAM_LONG || ct_preallocate_beyond(2 * size));
+	return ct_options.keep && size >= CT_STREAM_LONG_FOR(ct_preallocate_limit());
 }
 
 static bool files_is_long(const struct ct_producer *s)

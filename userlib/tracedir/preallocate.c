@@ -6,13 +6,16 @@
  */
 #include "tracedir/preallocate.h"
 
-/* Would the program's own limit stop us, with a signal? */
-bool ct_preallocate_beyond(u64 size)
+u64 ct_preallocate_limit(void)
 {
 	struct { u64 cur, max; } limit;
 
-	return !ct_sys4(SYS_prlimit64, 0, 1 /* RLIMIT_FSIZE */, NULL, &limit) &&
-	       limit.cur != ~0ull && size > limit.cur;
+	return ct_sys4(SYS_prlimit64, 0, 1 /* RLIMIT_FSIZE */, NULL, &limit) ? ~0ull : limit.cur;
+}
+
+bool ct_preallocate_beyond(u64 size)
+{
+	return size > ct_preallocate_limit();
 }
 
 static const char zeros[4096];

@@ -17,7 +17,10 @@ long ct_preallocate(int fd, u64 offset, u64 size);
 /* Appends so many zeros (at most 4096) in one write: how many, or a negative errno. */
 long ct_preallocate_append(int fd, u64 size);
 
-/* Would a file of this size be beyond the program's limit, with a signal? */
+/* Bytes that a file of the program may have; ~0: any. */
+u64 ct_preallocate_limit(void);
+
+/* Would a file of this size be beyond that limit, with a signal? */
 bool ct_preallocate_beyond(u64 size);
 
 #endif
