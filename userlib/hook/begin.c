@@ -57,7 +57,7 @@ void ct_begin_early(void)
 }
 
 /* For kernels without MADV_WIPEONFORK; a bare clone() is not seen then. */
-static cold void tell_child_by_libc(void)
+static cold void begin_tell_child_by_libc(void)
 {
 	int (*at_fork)(void (*)(void), void (*)(void), void (*)(void), void *);
 
@@ -67,7 +67,7 @@ static cold void tell_child_by_libc(void)
 }
 
 /* A thread has asked for another packet: rare enough for what changes rarely. */
-static void packet_asked(void)
+static void begin_packet_asked(void)
 {
 	ct_objects_check();
 	ct_thread_name();
@@ -76,14 +76,14 @@ static void packet_asked(void)
 void ct_begin(void)
 {
 	if (!ct_process_start())
-		tell_child_by_libc();
+		begin_tell_child_by_libc();
 	/* What was opened with RTLD_DEEPBIND has libc's. */
 	ct_got_functions[CT_GOT_IOCTL] = (struct ct_got_function){
 		"ioctl", ct_ioctl_start(), (void *)ct_ioctl, (void *)ioctl == (void *)ct_ioctl,
 	};
 	ct_call_above = &above_calls;
 	ct_range_route = ct_slots_route;
-	ct_packet_asked = packet_asked;
+	ct_packet_asked = begin_packet_asked;
 	ct_objects_allow();
 	ct_ready = 1;
 	ct_objects_check();
@@ -91,7 +91,7 @@ void ct_begin(void)
 
 /* ------------------------------------------------- a process that already runs --- */
 
-static int is_from_outside(struct dl_phdr_info *info, size_t size, void *data)
+static int begin_is_from_outside(struct dl_phdr_info *info, size_t size, void *data)
 {
 	(void)size;
 	if (!ct_object_is_ours(info))
@@ -105,12 +105,12 @@ bool ct_begun_from_outside(void)
 {
 	bool outside = false;
 
-	ct_each_object(is_from_outside, &outside);
+	ct_each_object(begin_is_from_outside, &outside);
 	return outside;
 }
 
 /* "NAME=VALUE", each with its NUL, and an empty one at the end. */
-static void read_options(const char *texts)
+static void begin_read_options(const char *texts)
 {
 	char *texts_of[32];
 	int n = 0;
@@ -140,7 +140,7 @@ static u32 begin_put_back(u32 number)
 	return runs ? ct_objects_put_back() : 0;
 }
 
-static void leave_if_deserted(void)
+static void begin_leave_if_deserted(void)
 {
 	u32 number = ct_load(&recordings);
 	const struct ct_backend *b = ct_load(&ct_backend);
@@ -152,10 +152,10 @@ static void leave_if_deserted(void)
 }
 
 /* Also where there is no room for a packet: nobody may be there who makes some. */
-static void look_after_recorder(void)
+static void begin_look_after_recorder(void)
 {
-	packet_asked();
-	leave_if_deserted();
+	begin_packet_asked();
+	begin_leave_if_deserted();
 }
 
 u32 ct_begin_number(void)
@@ -167,7 +167,7 @@ bool ct_begin_watched(u32 number)
 {
 	if (ct_load(&recordings) != number)
 		return false;
-	leave_if_deserted();
+	begin_leave_if_deserted();
 	return ct_load(&attached);
 }
 
@@ -179,12 +179,12 @@ EXPORT int cudatrace_attach(const char *options, uint32_t (*stack)(void))
 	if (getauxval(AT_SECURE))
 		return -1;	/* EPERM */
 	/* Who records now may have been killed. */
-	leave_if_deserted();
+	begin_leave_if_deserted();
 	if (ct_ready && !ct_load(&ct_stopped))
 		return -16;	/* EBUSY: it is being recorded */
 	/* Another thread may be leaving a recording at this moment, and have put all back. */
 	cudatrace_detach(CT_DETACH_LEAVE);
-	read_options(options);
+	begin_read_options(options);
 	if (ct_options.backend == CT_BACKEND_NONE)
 		return -22;	/* EINVAL */
 	if (ct_options.backend == CT_BACKEND_DEVICE)
@@ -206,8 +206,8 @@ EXPORT int cudatrace_attach(const char *options, uint32_t (*stack)(void))
 	ct_kernel_asked = ct_kernel_ask;
 	ct_collective_asked = ct_collective_ask;
 	ct_begin();
-	ct_packet_asked = look_after_recorder;
-	ct_store(&ct_device_unread, leave_if_deserted);
+	ct_packet_asked = begin_look_after_recorder;
+	ct_store(&ct_device_unread, begin_leave_if_deserted);
 	ct_store(&recordings, recordings + 1);
 	ct_store(&attached, true);
 	/* Open from here on: others see by it where the process records, and it sees whether its recorder is there. */
