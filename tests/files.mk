@@ -2,7 +2,7 @@
 # Programs that the tests run; the suites themselves are listed in tests/run.
 
 TESTS := $(addprefix $(B)/tests/,test_decode replay device rights text control clock threadbuf threadbuf_limits threadbuf_close namespaces readers limits hotplug nested week cuinit rm \
-	lives permissions load stress fuzz faults record-busy record-gpu record-running record-moments record-locked record-ranged record-ranks record-ranks-one record-ranks-shapes record-ranks-exports record-ranks-library record-slow-reader record-slow-loader record-other-date record-uprobes record-in-session) \
+	lives permissions load stress fuzz faults record-busy record-gpu record-running record-moments record-ranged record-ranks record-ranks-one record-ranks-shapes record-ranks-exports record-ranks-library record-slow-reader record-slow-loader record-other-date record-uprobes record-in-session) \
 	$(addprefix $(B)/tests/other/,cudatrace-abi cudatrace-schema libcudatrace-abi.so) \
 	$(addprefix $(SIM_OUT)/,test_sim test_order)
 
@@ -51,8 +51,6 @@ $(B)/tests/cuinit: tests/guest/cuinit.c
 
 # Linked to the stand-in for libcupti, as a profiler is.
 $(B)/tests/record-moments: tests/record/moments.c $(SIM_LIB)
-$(B)/tests/record-locked: tests/record/locked.c tests/record/word_of.h userlib/include/cudatrace/attach.h $(SIM_LIB)
-$(B)/tests/record-moments $(B)/tests/record-locked:
 	@mkdir -p $(@D)
 	$(call run,LD,$@) $(CC) $(ALL_CFLAGS) -o $@ $< -L$(SIM_OUT) -l:libcuda.so.1 -ldl -lpthread
 

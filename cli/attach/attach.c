@@ -21,6 +21,7 @@
 #include "attach/seccomp.h"
 #include "attach/standby.h"
 #include "attach/target.h"
+#include "attach/turn.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/hash.h"
@@ -398,73 +399,103 @@ static uint64_t attach_function(const struct ct_attach_to *to, const uint64_t *a
 	return at[file] ? ct_target_symbol(to->file[file].path, at[file], name) : 0;
 }
 
-/* What the library is to do, and where its answer will be. */
-static int attach_start(struct ct_inject *x, const struct ct_attach_to *to, const struct ct_target *t, uint64_t *answer,
-			struct ct_error *err)
+/* Where the library's answer will be, and of which beginning it has to be. */
+struct attach_answer {
+	uint64_t at;		/* 0: nothing was begun */
+	uint32_t ticket;
+};
+
+static int attach_start(struct ct_inject *x, const struct ct_attach_to *to, const struct ct_target *t,
+			struct attach_answer *answer, struct ct_error *err)
 {
-	uint64_t function = attach_function(to, t->at, CT_ATTACH_LIBRARY, "cudatrace_attach_start"), none[6] = { 0 }, result;
-	struct ct_attach_call call = { .sample = to->sample };
+	uint64_t function = attach_function(to, t->at, CT_ATTACH_LIBRARY, "cudatrace_attach_start");
+	uint64_t at = attach_function(to, t->at, CT_ATTACH_LIBRARY, "cudatrace_attach_answer"), args[6] = { 0 }, result = 0;
+	struct ct_attach_asked asked = { .sample = to->sample };
 	int rc;
 
-	*answer = attach_function(to, t->at, CT_ATTACH_LIBRARY, "cudatrace_attach_call");
-	if (!function || !*answer)
+	if (!function || !at)
 		return ct_fail(err, EIO, "process %d: the library there is of another version", t->pid);
-	memcpy(call.options, to->options, to->options_size + 1);
+	memcpy(asked.options, to->options, to->options_size + 1);
 	if (*to->file[CT_ATTACH_STACKS].path) {
-		call.stack = attach_function(to, t->at, CT_ATTACH_STACKS, "cudatrace_stack");
-		call.stacks_begin = attach_function(to, t->at, CT_ATTACH_STACKS, "cudatrace_stacks_begin");
-		snprintf(call.stacks_what, sizeof(call.stacks_what), "%s", to->stacks);
+		asked.stack = attach_function(to, t->at, CT_ATTACH_STACKS, "cudatrace_stack");
+		asked.stacks_begin = attach_function(to, t->at, CT_ATTACH_STACKS, "cudatrace_stacks_begin");
+		snprintf(asked.stacks_what, sizeof(asked.stacks_what), "%s", to->stacks);
 	}
 	if (*to->file[CT_ATTACH_GPU].path) {
-		call.gpu_begin = attach_function(to, t->at, CT_ATTACH_GPU, "cudatrace_gpu_begin");
-		snprintf(call.gpu_what, sizeof(call.gpu_what), "%s", to->gpu);
+		asked.gpu_begin = attach_function(to, t->at, CT_ATTACH_GPU, "cudatrace_gpu_begin");
+		snprintf(asked.gpu_what, sizeof(asked.gpu_what), "%s", to->gpu);
 	}
-	rc = attach_memory(t->pid, *answer, &call, sizeof(call), true, err);
-	return rc ? rc : ct_inject_call(x, function, none, &result, err);
+	args[0] = ct_inject_copy(x, &asked, sizeof(asked));
+	if (!args[0])
+		return ct_fail(err, EIO, "process %d: its memory can't be written", t->pid);
+	rc = ct_inject_call(x, function, args, &result, err);
+	if (rc && x->broken) {
+		struct ct_error ignored = { 0 };
+		uint32_t none = 0;
+
+		attach_memory(t->pid, at + offsetof(struct ct_attach_answer, begins), &none, sizeof(none), true, &ignored);
+	}
+	/* A late one has come back by now. */
+	if (rc && !x->late)
+		return rc;
+	if ((int)result == -EAGAIN)
+		return ct_fail(err, EAGAIN, "process %d: another beginning there is not over yet: try again", t->pid);
+	if ((int)result < 0)
+		return attach_refused(t->pid, (int)result, err);
+	*answer = (struct attach_answer){ at, (uint32_t)result };
+	return rc;
 }
 
 /* The library's thread finds that it is late, and leaves at once; or it has begun by now, and is told to end. */
-static void attach_cancel(struct ct_attached *a, const struct ct_attach_to *to, uint64_t at)
+static void attach_cancel(struct ct_attached *a, const struct ct_attach_to *to, const struct attach_answer *answer)
 {
-	struct ct_attach_call call = { .cancelled = 1 };
+	struct ct_attach_answer now = { .cancelled = answer->ticket };
 	struct ct_error ignored = { 0 };
 	unsigned int kept;
 
-	if (!attach_memory(a->pid, at + offsetof(struct ct_attach_call, cancelled), &call.cancelled, sizeof(call.cancelled), true, &ignored) &&
-	    !attach_memory(a->pid, at + offsetof(struct ct_attach_call, done), &call.done, sizeof(call.done), false, &ignored) &&
-	    call.done == CT_ATTACH_DONE)
-		ct_attach_end(a, to, NULL, &kept, &ignored);
+	if (attach_memory(a->pid, answer->at + offsetof(struct ct_attach_answer, cancelled), &now.cancelled, sizeof(now.cancelled), true, &ignored) ||
+	    attach_memory(a->pid, answer->at, &now, sizeof(now), false, &ignored) ||
+	    now.ticket != answer->ticket || now.done != CT_ATTACH_DONE || now.result < 0)
+		return;
+	a->number = now.number;
+	ct_attach_end(a, to, NULL, &kept, &ignored);
 }
 
 /* Until the library's thread has begun. */
-static int attach_await(struct ct_attached *a, const struct ct_attach_to *to, uint64_t at, struct ct_error *err)
+static int attach_await(struct ct_attached *a, const struct ct_attach_to *to, const struct attach_answer *answer,
+			struct ct_error *err)
 {
 	uint64_t until = ct_now_ns() + ct_inject_deadline();
-	struct ct_attach_call call;
+	struct ct_attach_answer now;
 	int rc;
 
 	for (;;) {
-		rc = attach_memory(a->pid, at, &call, offsetof(struct ct_attach_call, stacks_what), false, err);
+		rc = attach_memory(a->pid, answer->at, &now, sizeof(now), false, err);
 		if (rc && !ct_attached_lives(a))
 			return ct_fail(err, ESRCH, "process %d has ended", a->pid);
-		if (rc || call.done)
+		if (rc)
+			return rc;
+		if (now.ticket != answer->ticket)
+			return ct_fail(err, EBUSY, "process %d: another command attached to it meanwhile", a->pid);
+		if (now.done)
 			break;
 		if (ct_now_ns() > until) {
-			attach_cancel(a, to, at);
+			attach_cancel(a, to, answer);
 			return ct_fail(err, ETIMEDOUT, "process %d: the library did not begin within %.3g s: a lock of the loader's may be held there; it leaves when it comes to it",
 				       a->pid, (double)ct_inject_deadline() / 1e9);
 		}
 		usleep(500);
 	}
-	a->gpu = !rc && call.gpu;
-	return rc ? rc : call.result;
+	a->gpu = now.gpu;
+	a->number = now.number;
+	return now.result;
 }
 
 /* What a process of its own does. */
 struct attach_job {
 	struct ct_attached a;
 	const struct ct_attach_to *to;
-	uint64_t answer;	/* where it will be; 0: nothing was begun */
+	struct attach_answer answer;
 	/* attach_tell() */
 	uint64_t function, argument, result;
 	int file;
@@ -493,8 +524,8 @@ static int attach_bring_in(void *arg, struct ct_error *err)
 		rc = attach_start(&x, job->to, &t, &job->answer, err);
 	job->a.stood_ns = ct_inject_end(&x);
 	memcpy(job->a.at, t.at, sizeof(job->a.at));
-	if (x.late && job->answer)
-		attach_cancel(&job->a, job->to, job->answer);
+	if (x.late && job->answer.at)
+		attach_cancel(&job->a, job->to, &job->answer);
 	return rc;
 }
 
@@ -510,9 +541,9 @@ static int attach_from_outside(struct ct_attached *a, const struct ct_attach_to 
 	if (rc == -ETIMEDOUT)
 		return rc;
 	if (!rc)
-		rc = attach_await(a, to, job.answer, err);
-	/* Not where it only refused: another command may be recording the process. */
-	if (*err->text && job.answer && rc != -ETIMEDOUT)
+		rc = attach_await(a, to, &job.answer, err);
+	/* What began and can't be followed. */
+	if (*err->text && a->number)
 		ct_attach_end(a, to, NULL, &kept, &ignored);
 	return rc;
 }
@@ -522,6 +553,7 @@ static int attach_standby(struct ct_attached *a, const struct ct_attach_to *to, 
 {
 	struct ct_standby_answer answer;
 	struct ct_attach_to asked = *to;
+	struct ct_standby_request request;
 	int rc;
 
 	if (*to->file[CT_ATTACH_STACKS].path)
@@ -532,22 +564,24 @@ static int attach_standby(struct ct_attached *a, const struct ct_attach_to *to, 
 		ct_attach_option(&asked, CT_STANDBY_GPU, to->file[CT_ATTACH_GPU].path);
 		ct_attach_option(&asked, CT_STANDBY_GPU_WHAT, to->gpu);
 	}
+	request = (struct ct_standby_request){ .command = CT_STANDBY_ATTACH, .options = asked.options, .options_size = asked.options_size };
 	rc = to->begun ? ct_standby_begun(a->pid, &answer, err) :
-			 ct_standby_ask(a->pid, CT_STANDBY_ATTACH, asked.options, asked.options_size, &answer, err);
+			 ct_standby_ask(a->pid, &request, &answer, err);
 	if (rc)
 		return rc;
 	if (answer.result == -ENOEXEC)
 		return ct_fail(err, ENOEXEC, "process %d can't load libcudatrace-gpu.so or libcudatrace-stacks.so: neither beside its libcudatrace.so nor where this command has it",
 			       a->pid);
 	a->gpu = answer.gpu;
+	a->number = answer.number;
 	return answer.result;
 }
 
-int ct_attach(struct ct_attached *a, const struct ct_attach_to *to, pid_t pid, struct ct_error *err)
+/* In this command's turn. */
+static int attach_alone(struct ct_attached *a, const struct ct_attach_to *to, pid_t pid, struct ct_error *err)
 {
 	int rc;
 
-	*err = (struct ct_error){ 0 };
 	*a = (struct ct_attached){ .pid = pid, .standby = ct_standby_is(pid) };
 	rc = attach_check(a, err);
 	if (!rc && to->dir)
@@ -567,6 +601,32 @@ int ct_attach(struct ct_attached *a, const struct ct_attach_to *to, pid_t pid, s
 			       pid);
 	}
 	return 0;
+}
+
+int ct_attach(struct ct_attached *a, const struct ct_attach_to *to, pid_t pid, struct ct_error *err)
+{
+	int rc;
+
+	*err = (struct ct_error){ 0 };
+	rc = ct_turn_begin(pid, ct_inject_deadline(), err);
+	if (rc)
+		return rc;
+	rc = attach_alone(a, to, pid, err);
+	ct_turn_end();
+	return rc;
+}
+
+uint32_t ct_attach_running(const struct ct_attached *a, const struct ct_attach_to *to)
+{
+	uint64_t at = attach_function(to, a->at, CT_ATTACH_LIBRARY, "cudatrace_attach_answer");
+	struct ct_error ignored = { 0 };
+	uint32_t running = 0;
+
+	if (a->standby)
+		running = ct_standby_running(a->pid);
+	else if (at)
+		attach_memory(a->pid, at + offsetof(struct ct_attach_answer, running), &running, sizeof(running), false, &ignored);
+	return running;
 }
 
 /* ------------------------------------------------------ ending --------------- */
@@ -593,7 +653,7 @@ int ct_attach_find(struct ct_attached *a, const struct ct_attach_to *to, pid_t p
 static int attach_call(void *arg, struct ct_error *err)
 {
 	struct attach_job *job = arg;
-	uint64_t args[6] = { job->argument };
+	uint64_t args[6] = { job->argument, job->a.number };
 	struct ct_inject x;
 	struct ct_target t;
 	int rc = attach_read(&t, job->a.pid, job->to, err);
@@ -628,8 +688,13 @@ static int attach_tell(struct ct_attached *a, const struct ct_attach_to *to, int
 		.a = *a, .to = to, .function = attach_function(to, a->at, file, name), .argument = (uint64_t)step, .file = file,
 		.leaves = file == CT_ATTACH_LIBRARY,
 	};
-	int rc = ct_guard_run(attach_call, &job, sizeof(job), err);
+	int rc = ct_turn_begin(a->pid, ct_inject_deadline(), err);
 
+	*result = 0;
+	if (rc)
+		return rc;
+	rc = ct_guard_run(attach_call, &job, sizeof(job), err);
+	ct_turn_end();
 	*a = job.a;
 	*result = job.result;
 	return rc;
@@ -639,12 +704,14 @@ static int attach_tell(struct ct_attached *a, const struct ct_attach_to *to, int
 static int attach_ask(const struct ct_attached *a, const char *gpu, uint32_t command, uint64_t *result, struct ct_error *err)
 {
 	struct ct_attach_to asked = { .options_size = 0 };
+	struct ct_standby_request request = { .command = command, .number = a->number, .options = asked.options };
 	struct ct_standby_answer answer;
 	int rc;
 
 	if (gpu)
 		ct_attach_option(&asked, CT_STANDBY_GPU, gpu);
-	rc = ct_standby_ask(a->pid, command, asked.options, asked.options_size, &answer, err);
+	request.options_size = asked.options_size;
+	rc = ct_standby_ask(a->pid, &request, &answer, err);
 	*result = rc ? 0 : (uint64_t)answer.result;
 	return rc;
 }

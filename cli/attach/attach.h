@@ -41,6 +41,7 @@ struct ct_attached {
 	pid_t own_pid;			/* in its own namespace of pids: what the trace calls it */
 	uint64_t start, stack;		/* of the process, and of its stack, as /proc/PID/stat has them: an exec() changes the latter */
 	uint64_t at[CT_TARGET_FILES];	/* where they are mapped there */
+	uint32_t number;		/* of the recording there; 0: whichever runs */
 	uint64_t stood_ns;		/* for which a thread stood still */
 	bool standby;			/* the library was there and waited: no thread stood still */
 	bool early;			/* libcuda was not there yet */
@@ -64,7 +65,7 @@ int ct_attach_plugin(struct ct_attach_to *to, int which, const char *path, struc
 /* Adds an option, as an environment variable of the library. */
 void ct_attach_option(struct ct_attach_to *to, const char *name, const char *value);
 
-/* Brings the library into process @pid and begins.  -EBUSY: it is being recorded. */
+/* Brings the library into process @pid and begins, in this command's turn (turn.h).  -EBUSY: it is being recorded, or stands still. */
 int ct_attach(struct ct_attached *a, const struct ct_attach_to *to, pid_t pid, struct ct_error *err);
 
 /* A process that was attached to before, perhaps by another command: for ct_attach_end(). */
@@ -82,6 +83,9 @@ int ct_attach_end(struct ct_attached *a, const struct ct_attach_to *to, const ch
  * "gpu_ended PID" of the trace says when.  Return: 1: that will come; 0: nothing is collected.
  */
 int ct_attach_end_gpu(struct ct_attached *a, const struct ct_attach_to *to, struct ct_error *err);
+
+/* The number of the recording that runs there now, perhaps of another command; 0: none, or it can't be seen. */
+uint32_t ct_attach_running(const struct ct_attached *a, const struct ct_attach_to *to);
 
 /* Is it still the process that was attached to, with the same program, and does it run? */
 bool ct_attached_lives(const struct ct_attached *a);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -13,6 +14,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "attach/turn.h"
 
 #ifndef SYS_close_range
 #define SYS_close_range	436	/* Linux 5.9; headers of Debian 11 lack it */
@@ -45,19 +48,23 @@ void ct_guard_late(const struct ct_error *err)
 		guard_say(err, -ETIMEDOUT);
 }
 
-/* No terminal, no lock of a trace and no pipe of somebody's is held by it. */
-static void guard_close_all(int but)
+static void guard_close_between(int first, int end)
 {
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (first < end && syscall(SYS_close_range, first, end - 1, 0))
+		for (int fd = first; fd < end && fd < 65536; fd++)
+			close(fd);
+}
+
+/* No terminal, no lock of a trace and no pipe of somebody's is held by it; but for these two. */
+static void guard_close_all(int one, int other)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC), low = one < other ? one : other, high = one < other ? other : one;
 
 	for (int fd = 0; fd < 3 && null >= 0; fd++)
 		dup2(null, fd);
-	if (but > 3)
-		syscall(SYS_close_range, 3, but - 1, 0);
-	if (syscall(SYS_close_range, but + 1, ~0u, 0))
-		for (int fd = 3; fd < 65536; fd++)
-			if (fd != but)
-				close(fd);
+	guard_close_between(3, low);
+	guard_close_between(low < 3 ? 3 : low + 1, high);
+	guard_close_between(high + 1, INT_MAX);
 }
 
 static _Noreturn void guard_work(int (*run)(void *job, struct ct_error *err), void *job, size_t size, int says)
@@ -83,7 +90,8 @@ static _Noreturn void guard_work(int (*run)(void *job, struct ct_error *err), vo
 		setpriority(PRIO_PROCESS, 0, -20);
 	if (says < 3)
 		says = fcntl(says, F_DUPFD_CLOEXEC, 3);
-	guard_close_all(says);
+	/* The turn is held as long as the work lasts, also where the command was killed. */
+	guard_close_all(says, ct_turn_descriptor());
 	guard_says = says;
 	rc = run(job, &err);
 	if (guard_says >= 0) {

@@ -19,7 +19,7 @@
 #include "base/error.h"
 
 #define CT_INJECT_DEADLINE	5	/* seconds, for all calls together */
-#define CT_INJECT_TEXT		8192	/* bytes that ct_inject_copy() takes together */
+#define CT_INJECT_TEXT		16384	/* bytes that ct_inject_copy() takes together */
 
 /* Addresses of functions in the target, which it has of its own libc. */
 struct ct_inject_libc {

@@ -29,6 +29,8 @@
 #define RANGES_NS	200000000ull	/* between two looks whether a capture range has begun or ended */
 #define GPU_NS		15000000000ull	/* for CUPTI to end */
 #define GPU_LOOK_MS	5
+#define RETURN_LOOKS	5		/* after this command stood still ... */
+#define RETURN_NS	1000000000ull	/* ... so far apart */
 
 struct running {
 	const struct ct_running *asked;
@@ -48,6 +50,8 @@ struct running {
 	struct ct_drain *drain;
 	bool ranges;			/* processes say when the capture range begins and ends */
 	bool searches;			/* for processes that come meanwhile */
+	unsigned int looks;		/* that are left to those that may have left by themselves */
+	uint64_t looks_at;		/* ns: the next one */
 };
 
 static volatile sig_atomic_t running_stop;
@@ -321,6 +325,8 @@ static void running_leave(struct running *r, const char *dir)
 		if (!ct_attached_lives(a))
 			continue;
 		running_note_left(r, a);
+		if (r->looks && ct_attach_running(a, &r->to) != a->number)
+			ct_complain("process %d had left, since this command stood still, and was not recorded again", a->pid);
 		if (ct_attach_end(a, &r->to, dir, &kept, &err) && ct_attached_lives(a))
 			ct_complain("%s; it goes on being recorded until it notices that nobody reads, 5 s after this command's end", err.text);
 		if (kept)
@@ -387,34 +393,41 @@ static bool running_wait(struct running *r, uint64_t until)
 	return r->asked->child && r->asked->child->ended;
 }
 
+/* Its recording has ended by itself: begins another one, or says why not, where that is the last try. */
+static void running_again(struct running *r, struct ct_attached *a, bool last)
+{
+	bool other = ct_attach_running(a, &r->to);
+	struct ct_attached again;
+	struct ct_error err = { 0 };
+
+	if (!other && !ct_attach(&again, &r->to, a->pid, &err)) {
+		again.range_said = a->range_said;
+		*a = again;
+		ct_complain("process %d had left, since this command stood still: it is recorded again, but not what it did meanwhile", a->pid);
+	} else if ((other || last) && ct_attached_lives(a)) {
+		a->left = true;
+		ct_complain("process %d had left, since this command stood still, and is not recorded any more: %s", a->pid,
+			    other ? "another command records it now" : err.text);
+	}
+}
+
 /*
  * After this command did nothing for a while: it was stopped, or the machine was.  Processes that noticed have put
- * everything back.
+ * everything back; one that is about to does so after the first look, and one may stand still itself.
  */
 static void running_return(struct running *r)
 {
 	bool begun = r->to.begun;
 
+	r->looks--;
+	r->looks_at = ct_now_ns() + RETURN_NS;
 	/* Nor do those that began by themselves do so again. */
 	r->to.begun = false;
 	for (unsigned int i = 0; i < r->count; i++) {
-		struct ct_attached *a = &r->attached[i], again;
-		struct ct_error err = { 0 };
-		int rc;
+		struct ct_attached *a = &r->attached[i];
 
-		if (a->left || !ct_attached_lives(a))
-			continue;
-		rc = ct_attach(&again, &r->to, a->pid, &err);
-		if (rc == -EBUSY)
-			continue;
-		if (rc) {
-			a->left = true;
-			ct_complain("process %d had left, since this command stood still, and is not recorded any more: %s", a->pid, err.text);
-			continue;
-		}
-		again.range_said = a->range_said;
-		*a = again;
-		ct_complain("process %d had left, since this command stood still: it is recorded again, but not what it did meanwhile", a->pid);
+		if (!a->left && ct_attached_lives(a) && ct_attach_running(a, &r->to) != a->number)
+			running_again(r, a, !r->looks);
 	}
 	r->to.begun = begun;
 }
@@ -438,7 +451,11 @@ static void running_follow(struct running *r)
 			end = ct_now_ns() + (uint64_t)(r->asked->seconds * 1e9);
 		if (running_wait(r, end) || __atomic_load_n(&r->asked->flight->over, __ATOMIC_ACQUIRE))
 			break;
-		if (__atomic_exchange_n(&r->drain->away, false, __ATOMIC_RELAXED))
+		if (__atomic_exchange_n(&r->drain->away, false, __ATOMIC_RELAXED)) {
+			r->looks = RETURN_LOOKS;
+			r->looks_at = 0;
+		}
+		if (r->looks && ct_now_ns() >= r->looks_at)
 			running_return(r);
 		ct_flight_look(r->asked->flight);
 		running_tell_gpu(r, r->dir);

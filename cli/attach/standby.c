@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -87,8 +88,18 @@ static bool standby_write(int fd, const void *from, size_t size, size_t offset)
 	return pwrite(fd, from, size, (off_t)offset) == (ssize_t)size;
 }
 
-int ct_standby_ask(pid_t pid, uint32_t command, const char *options, size_t options_size, struct ct_standby_answer *answer,
-		   struct ct_error *err)
+static void standby_answered(const struct ct_standby_page *page, struct ct_standby_answer *answer)
+{
+	*answer = (struct ct_standby_answer){ .result = page->result, .gpu = page->gpu, .number = page->number };
+}
+
+static int standby_silent(int fd, pid_t pid, struct ct_error *err)
+{
+	close(fd);
+	return ct_fail(err, ETIMEDOUT, "process %d stands by, but does not answer (is it stopped, or does another command ask it?)", pid);
+}
+
+int ct_standby_ask(pid_t pid, const struct ct_standby_request *asked, struct ct_standby_answer *answer, struct ct_error *err)
 {
 	uint64_t until = ct_now_ns() + ANSWER_NS;
 	struct ct_standby_page page;
@@ -97,11 +108,21 @@ int ct_standby_ask(pid_t pid, uint32_t command, const char *options, size_t opti
 
 	if (fd < 0)
 		return fd;
+	/* One command at a time, wherever it runs: they see the same file. */
+	while (flock(fd, LOCK_EX | LOCK_NB)) {
+		if (ct_now_ns() > until)
+			return standby_silent(fd, pid, err);
+		usleep(200);
+	}
+	if (pread(fd, &page, sizeof(page), 0) != (ssize_t)sizeof(page))
+		goto damaged;
 	request = page.request + 1;
 	memset(page.options, 0, sizeof(page.options));
-	memcpy(page.options, options, options_size);
+	if (asked->options_size)
+		memcpy(page.options, asked->options, asked->options_size);
 	if (!standby_write(fd, page.options, sizeof(page.options), offsetof(struct ct_standby_page, options)) ||
-	    !standby_write(fd, &command, sizeof(command), offsetof(struct ct_standby_page, command)) ||
+	    !standby_write(fd, &asked->command, sizeof(asked->command), offsetof(struct ct_standby_page, command)) ||
+	    !standby_write(fd, &asked->number, sizeof(asked->number), offsetof(struct ct_standby_page, number)) ||
 	    !standby_write(fd, &request, sizeof(request), offsetof(struct ct_standby_page, request)))
 		goto damaged;
 	standby_wake(fd);
@@ -110,18 +131,28 @@ int ct_standby_ask(pid_t pid, uint32_t command, const char *options, size_t opti
 			goto damaged;
 		if (page.answer == request)
 			break;
-		if (ct_now_ns() > until || kill(pid, 0)) {
-			close(fd);
-			return ct_fail(err, ETIMEDOUT, "process %d stands by, but does not answer (is it stopped, or does another command ask it?)", pid);
-		}
+		if (ct_now_ns() > until || kill(pid, 0))
+			return standby_silent(fd, pid, err);
 		usleep(200);
 	}
 	close(fd);
-	*answer = (struct ct_standby_answer){ .result = page.result, .gpu = page.gpu };
+	standby_answered(&page, answer);
 	return 0;
 damaged:
 	close(fd);
 	return ct_fail(err, EIO, "process %d stands by, but its page can't be written", pid);
+}
+
+uint32_t ct_standby_running(pid_t pid)
+{
+	struct ct_error ignored = { 0 };
+	struct ct_standby_page page;
+	int fd = standby_open(pid, &page, &ignored);
+
+	if (fd < 0)
+		return 0;
+	close(fd);
+	return page.running;
 }
 
 int ct_standby_begun(pid_t pid, struct ct_standby_answer *answer, struct ct_error *err)
@@ -136,6 +167,6 @@ int ct_standby_begun(pid_t pid, struct ct_standby_answer *answer, struct ct_erro
 	while (!page.answer && ct_now_ns() < until && pread(fd, &page, sizeof(page), 0) == (ssize_t)sizeof(page))
 		usleep(200);
 	close(fd);
-	*answer = (struct ct_standby_answer){ .result = page.result, .gpu = page.gpu };
+	standby_answered(&page, answer);
 	return 0;
 }

@@ -16,17 +16,24 @@
 struct ct_standby_answer {
 	int result;	/* of the command */
 	bool gpu;	/* CUPTI was asked to begin */
+	uint32_t number;	/* of the recording, after CT_STANDBY_ATTACH */
+};
+
+struct ct_standby_request {
+	uint32_t command;	/* CT_STANDBY_ATTACH and the like */
+	uint32_t number;	/* as struct ct_standby_page has it */
+	const char *options;	/* so, too, with both NULs at the end */
+	size_t options_size;
 };
 
 /* Does process @pid stand by?  Also true where its page can't be opened. */
 bool ct_standby_is(pid_t pid);
 
-/*
- * Asks it and waits for the answer.  @command: CT_STANDBY_ATTACH and the like; @options: as struct ct_standby_page
- * has them, with both NULs at the end.
- */
-int ct_standby_ask(pid_t pid, uint32_t command, const char *options, size_t options_size, struct ct_standby_answer *answer,
-		   struct ct_error *err);
+/* Asks it and waits for the answer. */
+int ct_standby_ask(pid_t pid, const struct ct_standby_request *asked, struct ct_standby_answer *answer, struct ct_error *err);
+
+/* The number of the recording that runs there; 0: none, or it can't be seen. */
+uint32_t ct_standby_running(pid_t pid);
 
 /* What became of what it asked itself at its first call (CUDATRACE_STANDBY=begin). */
 int ct_standby_begun(pid_t pid, struct ct_standby_answer *answer, struct ct_error *err);

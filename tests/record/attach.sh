@@ -275,6 +275,15 @@ t_attach_ends()
 	ended_well attach_all
 }
 
+# leaves_by_itself TRACE SAID: $recorder, which records $pid, is stopped until that has left
+leaves_by_itself()
+{
+	wait_until grep -q 'stood still' "$2"
+	wait_until grep -q "$1/.open-" "/proc/$pid/maps"
+	kill -STOP $recorder
+	wait_until sh -c "! grep -q $1/.open- /proc/$pid/maps"
+}
+
 # The command is stopped for so long that the process leaves by itself; then it goes on.
 t_attach_paused()
 {
@@ -282,10 +291,7 @@ t_attach_paused()
 	start_running attach_paused 2 30
 	"$cudatrace" record -q -f -o "$dir" --pid $pid 2>"$work/paused.said" &
 	recorder=$!
-	wait_until grep -q 'stood still' "$work/paused.said"
-	wait_until grep -q /.open- "/proc/$pid/maps"
-	kill -STOP $recorder
-	wait_until sh -c "! grep -q /.open- /proc/$pid/maps"
+	leaves_by_itself "$dir" "$work/paused.said"
 	kill -CONT $recorder
 	wait_until grep -q "process $pid had left, since this command stood still: it is recorded again" "$work/paused.said"
 	ok $? "a command that stood still for long: a process that has left is recorded again, which is said" || cat "$work/paused.said"
@@ -298,6 +304,52 @@ t_attach_paused()
 	"$cudatrace" export --format jsonl -o - "$dir" 2>/dev/null | jq -r 'select(.name == "cuMemAlloc" and .phase == "E") | [.tid, .size / 16] | @tsv' |
 		awk '{ if ($1 in last && $2 != last[$1] + 1) gaps[$1]++; last[$1] = $2 } END { for (t in last) { n++; bad += gaps[t] != 1 } exit n != 2 || bad }'
 	ok $? "... of each thread what it did meanwhile is missing, and nothing else"
+}
+
+# Another command records the process by the time the first one goes on.
+t_attach_taken_over()
+{
+	local first=$work/trace-first recorder other
+	start_running attach_taken_over 2 30
+	"$cudatrace" record -q -f -o "$first" --pid $pid 2>"$work/first.said" &
+	recorder=$!
+	leaves_by_itself "$first" "$work/first.said"
+	"$cudatrace" record -q -f -o "$work/trace-second" --pid $pid 2>"$work/second.said" &
+	other=$!
+	wait_until grep -q 'stood still' "$work/second.said"
+	wait_until grep -q trace-second/.open- "/proc/$pid/maps"
+	kill -CONT $recorder
+	wait $recorder
+	is "$? $(grep -c "process $pid had left, since this command stood still, and is not recorded any more: another command records it now" "$work/first.said")" "0 1" \
+		"a command that stood still, whose process another one records by then: it says so, and ends" || cat "$work/first.said"
+	grep -q trace-second/.open- "/proc/$pid/maps"
+	ok $? "... and the other one goes on"
+	kill -INT $other
+	wait $other
+	is "$? $(grep -vc 'recording record-running\|trace in' "$work/second.said")" "0 0" "... to its end" || cat "$work/second.said"
+	every_call trace-second
+	ok $? "... with all calls"
+	ended_well attach_taken_over
+}
+
+# The process itself stands still when the command goes on: it is tried again.
+t_attach_both_paused()
+{
+	local dir=$work/trace-both recorder
+	start_running attach_both 2 30
+	"$cudatrace" record -q -f -o "$dir" --pid $pid 2>"$work/both.said" &
+	recorder=$!
+	leaves_by_itself "$dir" "$work/both.said"
+	kill -STOP $pid
+	kill -CONT $recorder
+	sleep 1
+	kill -CONT $pid
+	wait_until grep -q "process $pid had left, since this command stood still" "$work/both.said"
+	grep -q "stood still: it is recorded again" "$work/both.said"
+	ok $? "a command and a process that stood still: it is tried again a second later" || cat "$work/both.said"
+	kill -INT $recorder
+	wait $recorder
+	ended_well attach_both
 }
 
 t_attach_refused()

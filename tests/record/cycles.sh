@@ -104,11 +104,55 @@ t_attach_shot()
 	ended_well attach_shot
 }
 
-# A call that was about to look for new objects when everything was put back.
-t_attach_locked()
+# attach_both ROUND: two commands attach to $pid at the same moment; one records, and the other says one line
+attach_both()
 {
-	timeout $hang "$PWD/build/tests/record-locked" "$PWD/build/libcudatrace.so" "$work/trace-locked" >"$work/locked.out" 2>&1
-	is "$? $(cat "$work/locked.out")" "0 word as before" "a call that waits for the loader's lock while the recording is left puts nothing into libcuda's table"
+	local one bad=0 recorders=()
+	for one in 1 2; do
+		"$cudatrace" record -q -f -o "$work/trace-turn-$one" --pid $pid 2>"$work/turn-$one.said" &
+		recorders+=($!)
+	done
+	# Until one of them has ended; or both record.
+	while kill -0 "${recorders[0]}" 2>/dev/null && kill -0 "${recorders[1]}" 2>/dev/null && kill -0 $pid 2>/dev/null &&
+		! { grep -q '^cudatrace: recording' "$work/turn-1.said" && grep -q '^cudatrace: recording' "$work/turn-2.said"; }; do
+		sleep 0.02
+	done
+	wait_until grep -q '^cudatrace: recording' "$work"/turn-[12].said
+	wait_until sh -c "grep -q /.open- /proc/$pid/maps || ! kill -0 $pid"
+	kill -TERM "${recorders[@]}" 2>/dev/null
+	for one in 1 2; do
+		wait "${recorders[one - 1]}"
+		case $? in
+		0) bad=$((bad + 1)) && every_call "trace-turn-$one" >"$work/turn.calls" || bad=10 ;;
+		1) is_one_line "$work/turn-$one.said" || bad=10 ;;
+		*) bad=10 ;;
+		esac
+	done
+	[ $bad = 1 ] && [ "$(sed -n 's/.*r-xp.*memfd:libcudatrace-/x/p' "/proc/$pid/maps" | wc -l)" -le 1 ]
+}
+
+is_one_line() { [ "$(wc -l <"$1")" = 1 ] && grep -q 'is being recorded already' "$1"; }
+
+# In a process that has no library yet, in one that has it, and in one that stands by.
+t_attach_both()
+{
+	local how n times=${CT_TEST_LONG:+100} bad
+	for how in new again standby; do
+		bad=0
+		[ $how != standby ] || export LD_PRELOAD=$PWD/build/libcudatrace.so CUDATRACE_STANDBY=1
+		start_running both_$how 4 30
+		unset LD_PRELOAD CUDATRACE_STANDBY
+		for n in $(seq "${times:-6}"); do
+			if [ $how = new ] && [ "$n" != 1 ]; then
+				kill -TERM $pid
+				wait $pid && ! grep -q 'CHANGED\|wrong [1-9]' "$work/both_new.out" || bad=$((bad + 1))
+				start_running both_new 4 30
+			fi
+			attach_both || { bad=$((bad + 1)); sed 's/^/# /' "$work"/turn-[12].said "$work/turn.calls"; kill -0 $pid 2>/dev/null || break; }
+		done
+		is $bad 0 "two commands attach at the same moment ($how), $n times: one records all calls, the other says one line"
+		ended_well both_$how "$([ $how != standby ] || echo standby)"
+	done
 }
 
 # Each attaching ends in success or one line, and the process lives.

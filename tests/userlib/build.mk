@@ -20,7 +20,7 @@ all: $(addprefix $(O)/, libcudatrace.so $(PLUGINS:%=libcudatrace-%.so) libcudatr
 	libcuda.so.1 470/libcuda.so.1 595/libcuda.so.1 0/libcuda.so.1 simulated/libcuda.so.1 dump bindings bound/libcuda.so.1 \
 	victim step grow registry surroundings linked-lazy linked-now libearly-lazy.so libearly-now.so plugin libplugin.so relocating librelocating.so throw bench_call bench_start test_clock test_elf test_kernels \
 	libcudart.so.12 runtime libnccl.so.2 nccl_app marker_user descriptors nvtx_app nvtx_tool.so inject_app inject_tool.so libfake_driver.so libcudart_like.so \
-	late.so inside refuse real)
+	late.so inside refuse real locked)
 	@:
 
 $(O)/libcudatrace.so: $(OBJS) userlib/libcudatrace.map
@@ -152,6 +152,9 @@ $(O)/inside: tests/guest/inside.c $(T)/mock.h
 
 $(O)/real: $(T)/real.c
 	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -o $@ $<
+
+$(O)/locked: $(T)/locked.c tests/record/word_of.h $(T)/mock.h userlib/include/cudatrace/attach.h $(O)/libcuda.so.1
+	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -D_GNU_SOURCE -pthread -o $@ $< $(O)/libcuda.so.1 -ldl
 
 $(O)/refuse: $(T)/refuse.c
 	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -o $@ $<

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A program that is left while one of its calls waits to look at the list of objects: locked LIBRARY DIR
+ * A program that is attached to and left while one of its threads waits to look at the list of objects: locked call|leave LIBRARY DIR
  *
- * It brings the library in itself, as record --pid does.  The main thread holds the loader's lock of that list, another one
- * calls cuGetProcAddress() and waits for the lock, and then the main thread puts everything back.  The other one is at it after that.
- * Prints "word CHANGED" if libcuda's word of cuMemAlloc_v2 is not what it was.
+ * It brings the library in itself, as record --pid does.  The main thread holds the loader's lock of that list, and another one
+ * waits for the lock; then
+ *	call	it calls cuGetProcAddress(), and the main thread puts everything back: it is at it after that
+ *	leave	it leaves, and the main thread begins another recording
+ * Prints "did not wait" if it never waited, and at the end whether libcuda's word of cuMemAlloc_v2 is "as before", or "ours".
+ * "old" and a word is printed where leaving a recording that is over, by its number, changes the word.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -18,15 +21,19 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../sim/cuda_sim.h"
+#include "mock.h"
+#include "../record/word_of.h"
 #include "../../userlib/include/cudatrace/attach.h"
-#include "word_of.h"
 
+static __typeof__(cudatrace_attach) *attach;
 static __typeof__(cudatrace_detach) *detach;
+static char options[2 * PATH_MAX];
+static void **word, *before;
+static int leaves;
 static pid_t other;
 static int goes, over;
 
-static void *call(void *arg)
+static void *works(void *arg)
 {
 	void *function;
 
@@ -34,12 +41,15 @@ static void *call(void *arg)
 	__atomic_store_n(&other, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
 	while (!__atomic_load_n(&goes, __ATOMIC_ACQUIRE))
 		usleep(1000);
-	cuGetProcAddress("cuInit", &function, 11030, 0);
+	if (leaves)
+		detach(CT_DETACH_PUT_BACK, 0);
+	else
+		cuGetProcAddress_v2("cuInit", &function, 11030, 0, NULL);
 	__atomic_store_n(&over, 1, __ATOMIC_RELEASE);
 	return NULL;
 }
 
-/* It waits for a lock; or the call is over, as nobody looked. */
+/* It waits for a lock; or its work is over, as nobody looked. */
 static int waits(void)
 {
 	char path[64], nr[16] = "";
@@ -55,7 +65,7 @@ static int waits(void)
 	return atoi(nr) == SYS_futex || __atomic_load_n(&over, __ATOMIC_ACQUIRE);
 }
 
-static int leave(struct dl_phdr_info *info, size_t size, void *data)
+static int meanwhile(struct dl_phdr_info *info, size_t size, void *data)
 {
 	(void)info;
 	(void)size;
@@ -63,44 +73,65 @@ static int leave(struct dl_phdr_info *info, size_t size, void *data)
 	while (!waits())
 		usleep(1000);
 	*(int *)data = __atomic_load_n(&over, __ATOMIC_ACQUIRE);
-	detach(CT_DETACH_PUT_BACK);
+	if (leaves)
+		attach(options, NULL);
+	else
+		detach(CT_DETACH_PUT_BACK, 0);
 	return 1;
+}
+
+static void leave(uint32_t number)
+{
+	detach(CT_DETACH_PUT_BACK, number);
+	detach(CT_DETACH_LEAVE, number);
+}
+
+static const char *word_is(void)
+{
+	return *word != before ? "ours" : "as before";
 }
 
 int main(int argc, char **argv)
 {
-	__typeof__(cudatrace_attach) *attach;
-	char options[2 * PATH_MAX], path[64];
-	void **word, *before, *library;
-	CUcontext context;
-	CUdevice device;
+	const struct ct_attach_answer *answer;
+	void *library;
 	pthread_t thread;
+	char path[64];
 	int fd, n, early = 0;
+	uint32_t first;
 
-	if (argc < 3 || cuInit(0) || cuDeviceGet(&device, 0) || cuDevicePrimaryCtxRetain(&context, device))
+	if (argc < 4 || cuInit(0))
 		return 2;
+	leaves = !strcmp(argv[1], "leave");
 	word = word_of((const void *)cuMemAlloc_v2);
 	before = word ? *word : NULL;
-	fd = open(argv[1], O_RDONLY | O_CLOEXEC);
+	fd = open(argv[2], O_RDONLY | O_CLOEXEC);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	library = dlopen(path, RTLD_NOW);
 	if (!before || !library)
 		return 3;
 	attach = (__typeof__(attach))dlsym(library, "cudatrace_attach");
 	detach = (__typeof__(detach))dlsym(library, "cudatrace_detach");
-	n = snprintf(options, sizeof(options) - 1, "CUDATRACE_SINK=files%cCUDATRACE_DIR=%s", 0, argv[2]);
+	answer = dlsym(library, "cudatrace_attach_answer");
+	n = snprintf(options, sizeof(options) - 1, "CUDATRACE_SINK=files%cCUDATRACE_DIR=%s", 0, argv[3]);
 	options[n + 1] = '\0';
-	if (!attach || !detach || attach(options, NULL) || *word == before)
+	if (!attach || !detach || !answer || attach(options, NULL) || *word == before)
 		return 4;
-	if (pthread_create(&thread, NULL, call, NULL))
+	first = answer->running;
+	leave(first);
+	if (*word != before || answer->running || attach(options, NULL))
 		return 5;
+	leave(first);
+	printf("old %s\n", word_is());
+	if (pthread_create(&thread, NULL, works, NULL))
+		return 6;
 	while (!__atomic_load_n(&other, __ATOMIC_ACQUIRE))
 		usleep(1000);
-	dl_iterate_phdr(leave, &early);
+	dl_iterate_phdr(meanwhile, &early);
 	pthread_join(thread, NULL);
-	detach(CT_DETACH_LEAVE);
 	if (early)
 		printf("did not wait\n");
-	printf("word %s\n", *word != before ? "CHANGED" : "as before");
+	printf("%s\n", word_is());
+	detach(CT_DETACH_LEAVE, 0);
 	return 0;
 }

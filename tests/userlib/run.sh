@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../.." || exit 2
 . tests/pick.sh
 B=$PWD/build/tests/userlib
 [ "${1:-}" != --build ] || { B=$(realpath -m "$2"); shift 2; }
-PARTS="calls processes sinks registry beside table bypass roots surroundings stacks real"
+PARTS="calls processes sinks registry beside table bypass roots surroundings attached stacks real"
 for part in $PARTS; do
 	. "tests/userlib/$part.sh"
 done

@@ -124,31 +124,49 @@ static void begin_read_options(const char *texts)
 	ct_options_read(texts_of);
 }
 
+EXPORT struct ct_attach_answer cudatrace_attach_answer;
+u32 *ct_begin_running = &cudatrace_attach_answer.running;
+
 static bool attached;
 static u32 recordings;		/* so many times */
+
+/* Is this the last one?  0: any is meant. */
+static bool begin_is(u32 number)
+{
+	return ct_load(&attached) && (!number || ct_load(&recordings) == number);
+}
 
 /* Another thread may have left it, and another recording may have begun: @number is then not the one that runs. */
 static u32 begin_put_back(u32 number)
 {
 	u64 mask = ct_lock();
-	bool runs = ct_load(&attached) && ct_load(&recordings) == number;
+	bool runs = begin_is(number);
 
 	/* First: a call that is not over looks for new objects, and would find all of them new. */
-	if (runs)
+	if (runs) {
 		ct_store(&ct_stopped, (u8)CT_STOPPED);
+		ct_store(ct_begin_running, 0u);
+	}
 	ct_unlock(mask);
 	return runs ? ct_objects_put_back() : 0;
+}
+
+/* Its recorder is gone. */
+static bool begin_is_deserted(void)
+{
+	const struct ct_backend *b = ct_load(&ct_backend);
+
+	return ct_load(&attached) && b->deserted && b->deserted(ct_clock_real());
 }
 
 static void begin_leave_if_deserted(void)
 {
 	u32 number = ct_load(&recordings);
-	const struct ct_backend *b = ct_load(&ct_backend);
 
-	if (!ct_load(&attached) || !b->deserted || !b->deserted(ct_clock_real()))
+	if (!begin_is_deserted())
 		return;
 	begin_put_back(number);
-	cudatrace_detach(CT_DETACH_LEAVE);
+	cudatrace_detach(CT_DETACH_LEAVE, number);
 }
 
 /* Also where there is no room for a packet: nobody may be there who makes some. */
@@ -156,6 +174,11 @@ static void begin_look_after_recorder(void)
 {
 	begin_packet_asked();
 	begin_leave_if_deserted();
+}
+
+bool ct_begin_records(void)
+{
+	return ct_ready && !ct_load(&ct_stopped) && !begin_is_deserted();
 }
 
 u32 ct_begin_number(void)
@@ -183,7 +206,7 @@ EXPORT int cudatrace_attach(const char *options, uint32_t (*stack)(void))
 	if (ct_ready && !ct_load(&ct_stopped))
 		return -16;	/* EBUSY: it is being recorded */
 	/* Another thread may be leaving a recording at this moment, and have put all back. */
-	cudatrace_detach(CT_DETACH_LEAVE);
+	cudatrace_detach(CT_DETACH_LEAVE, 0);
 	begin_read_options(options);
 	if (ct_options.backend == CT_BACKEND_NONE)
 		return -22;	/* EINVAL */
@@ -210,6 +233,7 @@ EXPORT int cudatrace_attach(const char *options, uint32_t (*stack)(void))
 	ct_store(&ct_device_unread, begin_leave_if_deserted);
 	ct_store(&recordings, recordings + 1);
 	ct_store(&attached, true);
+	ct_store(ct_begin_running, recordings);
 	/* Open from here on: others see by it where the process records, and it sees whether its recorder is there. */
 	ct_process_attach();
 	/* By pointers alone the functions that the program has looked up are not seen. */
@@ -233,19 +257,19 @@ int ct_begin_attached(const char *options, const struct ct_begin_plugins *p, u32
 	return rc;
 }
 
-EXPORT int cudatrace_detach(int step)
+EXPORT int cudatrace_detach(int step, uint32_t number)
 {
 	u64 mask;
 
-	if (!ct_load(&attached))
+	if (!begin_is(number))
 		return 0;
 	switch (step) {
 	case CT_DETACH_PUT_BACK:
-		return (int)begin_put_back(ct_load(&recordings));
+		return (int)begin_put_back(number);
 	case CT_DETACH_LEAVE:
 		mask = ct_lock();
 		/* Another thread may have done it, or begun another recording. */
-		if (ct_load(&attached) && ct_load(&ct_stopped)) {
+		if (begin_is(number) && ct_load(&ct_stopped)) {
 			ct_threads_leave();
 			ct_store(&attached, false);
 		}

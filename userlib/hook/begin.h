@@ -29,6 +29,12 @@ struct ct_begin_plugins {
 /* cudatrace_attach(), and the begin of plugins where it recorded something; *gpu: CUPTI begins. */
 int ct_begin_attached(const char *options, const struct ct_begin_plugins *p, u32 *gpu);
 
+/* Does the process record, for somebody? */
+bool ct_begin_records(void);
+
+/* Where recorders read the number of the recording that runs: in cudatrace_attach_answer, or in the page of a process that stands by. */
+extern u32 *ct_begin_running;
+
 /* Which recording this is: one more with each cudatrace_attach(). */
 u32 ct_begin_number(void);
 

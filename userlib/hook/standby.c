@@ -137,6 +137,7 @@ static bool standby_make_page(void)
 	p->pid_ns = pid_ns;
 	__atomic_store_n(&p->magic, CT_MAGIC, __ATOMIC_RELEASE);
 	ct_store(&page, p);
+	ct_store(&ct_begin_running, &p->running);
 	return true;
 }
 
@@ -195,6 +196,7 @@ static s32 standby_attach(struct ct_standby_page *p, const char *options)
 		.stacks_what = option(options, CT_STANDBY_STACKS_WHAT), .gpu_what = option(options, CT_STANDBY_GPU_WHAT),
 		.sample = option(options, CT_STANDBY_SAMPLE) != NULL,
 	};
+	s32 rc;
 
 	p->gpu = 0;
 	if (!gpu != !gpu_file || !stacks != !stacks_file)
@@ -205,7 +207,9 @@ static s32 standby_attach(struct ct_standby_page *p, const char *options)
 	}
 	if (gpu)
 		plugins.gpu_begin = (__typeof__(plugins.gpu_begin))dlsym(gpu, "cudatrace_gpu_begin");
-	return ct_begin_attached(options, &plugins, &p->gpu);
+	rc = ct_begin_attached(options, &plugins, &p->gpu);
+	ct_store(&p->number, rc < 0 ? 0 : ct_begin_number());
+	return rc;
 }
 
 static s32 standby_gpu_end(const char *options)
@@ -230,9 +234,9 @@ static s32 standby_serve(struct ct_standby_page *p)
 	case CT_STANDBY_GPU_END:
 		return standby_gpu_end(options);
 	case CT_STANDBY_PUT_BACK:
-		return cudatrace_detach(CT_DETACH_PUT_BACK);
+		return cudatrace_detach(CT_DETACH_PUT_BACK, ct_load(&p->number));
 	case CT_STANDBY_LEAVE:
-		return cudatrace_detach(CT_DETACH_LEAVE);
+		return cudatrace_detach(CT_DETACH_LEAVE, ct_load(&p->number));
 	}
 	return -22;	/* EINVAL */
 }
@@ -286,6 +290,7 @@ static void standby_await(struct ct_standby_page *p)
  */
 static void standby_forked(void)
 {
+	ct_store(&ct_begin_running, &cudatrace_attach_answer.running);
 	if (ct_load(&page))
 		ct_sys2(SYS_munmap, page, sizeof(*page));
 	ct_store(&page, NULL);

@@ -26,35 +26,47 @@
  */
 int cudatrace_attach(const char *options, uint32_t (*stack)(void));
 
-/*
- * cudatrace_attach_start() - cudatrace_attach(), and the begin of plugins, in a thread of the library's own
- *
- * What is asked for stands in cudatrace_attach_call, where the recorder writes and reads it; the answer is there
- * when @done is not 0.  Who does not wait for it any more sets @cancelled: then it leaves again by itself, unless
- * @done was CT_ATTACH_DONE by then.  Without a thread all is done at once.  Return: 1: there is a thread.
- */
-#define CT_ATTACH_DONE		1u
-#define CT_ATTACH_LEFT		2u	/* it came too late */
-struct ct_attach_call {
-	uint64_t stack;			/* addresses in the process; 0: not wanted */
-	uint64_t stacks_begin, gpu_begin;
-	uint32_t sample;
-	uint32_t done;
-	int32_t result;			/* of cudatrace_attach() */
-	uint32_t gpu;			/* CUPTI begins */
-	uint32_t cancelled, reserved;
+/* What is asked for: addresses in the process, 0: not wanted. */
+struct ct_attach_asked {
+	uint64_t stack, stacks_begin, gpu_begin;
+	uint32_t sample, reserved;
 	char stacks_what[32], gpu_what[32];
 	char options[8192];
 };
 
-extern struct ct_attach_call cudatrace_attach_call;
-int cudatrace_attach_start(void);
+/*
+ * cudatrace_attach_start() - cudatrace_attach(), and the begin of plugins, in a thread of the library's own
+ * @asked: it is copied
+ *
+ * Return: a ticket, the number of this beginning.  EBUSY: the process is being recorded.  EAGAIN: another beginning is not
+ * over yet.  Both leave it, and its answer, alone.
+ *
+ * The answer is in cudatrace_attach_answer, where the recorder reads it: when @ticket is its own and @done is not 0.  Who
+ * does not wait for it any more stores the ticket in @cancelled: then the library leaves again by itself, unless
+ * @done was CT_ATTACH_DONE by then.  Where no thread can be made all is done at once.
+ */
+#define CT_ATTACH_DONE		1u
+#define CT_ATTACH_LEFT		2u	/* it came too late */
+struct ct_attach_answer {
+	uint32_t ticket;
+	uint32_t done;
+	int32_t result;			/* of cudatrace_attach() */
+	uint32_t gpu;			/* CUPTI begins */
+	uint32_t number;		/* of the recording that began */
+	uint32_t cancelled;
+	uint32_t running;		/* the number of the recording that runs now; 0: none */
+	uint32_t begins;		/* the process's pid while a beginning is not over; who undoes cudatrace_attach_start() clears it */
+};
+
+extern struct ct_attach_answer cudatrace_attach_answer;
+int cudatrace_attach_start(const struct ct_attach_asked *asked);
 
 /* Steps of cudatrace_detach(), in this order. */
 #define CT_DETACH_PUT_BACK	0	/* no call comes to us any more; returns words that stay */
 #define CT_DETACH_LEAVE		1	/* lets go of the trace; calls that are not over are lost */
 
-int cudatrace_detach(int step);
+/* @number: of the recording that is meant, another one goes on; 0: any. */
+int cudatrace_detach(int step, uint32_t number);
 
 /*
  * Standby: a program that was started with LD_PRELOAD and CUDATRACE_STANDBY=1 has this page mapped
@@ -62,7 +74,7 @@ int cudatrace_detach(int step);
  * may write.  A thread of the library waits for @request to change (FUTEX_WAKE).
  */
 #define CT_STANDBY_PREFIX	"/dev/shm/cudatrace-standby-"
-#define CT_STANDBY_VERSION	2
+#define CT_STANDBY_VERSION	3
 
 /* Commands: cudatrace_attach(), with plugins; cudatrace_gpu_end(); both steps of cudatrace_detach() */
 #define CT_STANDBY_ATTACH	1
@@ -92,6 +104,8 @@ struct ct_standby_page {
 	int32_t result;		/* of the command; -ENOEXEC: a plugin can't be loaded */
 	uint32_t gpu;		/* of CT_STANDBY_ATTACH: CUPTI begins */
 	uint64_t pid_ns;	/* the number of that namespace; 0: not known */
+	uint32_t number;	/* after CT_STANDBY_ATTACH: of the recording that began; with PUT_BACK and LEAVE: as of cudatrace_detach() */
+	uint32_t running;	/* the number of the recording that runs now; 0: none */
 	char options[8192];	/* as of cudatrace_attach() */
 };
 
