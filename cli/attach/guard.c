@@ -25,6 +25,8 @@
 struct guard_shared {
 	struct ct_error err;
 	int result;
+	pid_t owes;
+	int policy;
 	_Alignas(16) unsigned char job[];
 };
 
@@ -40,6 +42,23 @@ static void guard_say(const struct ct_error *err, int result)
 	if (guard_says >= 0 && write(guard_says, "", 1) == 1)
 		close(guard_says);
 	guard_says = -1;
+}
+
+void ct_guard_owes(pid_t tid, int policy)
+{
+	if (!guard_shared)
+		return;
+	guard_shared->owes = tid;
+	__atomic_store_n(&guard_shared->policy, policy, __ATOMIC_RELEASE);
+}
+
+/* The command, for the one that was killed. */
+static void guard_pay(const struct guard_shared *shared)
+{
+	const struct sched_param none = { .sched_priority = 0 };
+
+	if (shared->policy >= 0)
+		sched_setscheduler(shared->owes, shared->policy, &none);
 }
 
 void ct_guard_late(const struct ct_error *err)
@@ -117,6 +136,7 @@ int ct_guard_run(int (*run)(void *job, struct ct_error *err), void *job, size_t 
 		return ct_fail(err, errno, "no pipe: %s", strerror(errno));
 	}
 	memcpy(shared->job, job, size);
+	shared->policy = -1;
 	pid = fork();
 	if (!pid) {
 		guard_shared = shared;
@@ -133,6 +153,7 @@ int ct_guard_run(int (*run)(void *job, struct ct_error *err), void *job, size_t 
 		*err = shared->err;
 		result = shared->result;
 	} else if (pid > 0) {
+		guard_pay(shared);
 		result = ct_fail(err, EIO, "the process that does the work was killed");
 	}
 	/* One that is late becomes a child of init's. */

@@ -7,6 +7,7 @@
 #define CT_CLI_GUARD_H
 
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "base/error.h"
 
@@ -20,5 +21,11 @@ int ct_guard_run(int (*run)(void *job, struct ct_error *err), void *job, size_t 
 
 /* In @run: it lasts too long.  The command goes on with this error and the job as it is; the work goes on, too. */
 void ct_guard_late(const struct ct_error *err);
+
+/*
+ * In @run: thread @tid comes before others for now, and has had this policy.  Where this process is killed by what nobody can
+ * ignore, the command puts it back.  @policy -1: all is as it was.
+ */
+void ct_guard_owes(pid_t tid, int policy);
 
 #endif

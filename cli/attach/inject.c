@@ -210,8 +210,11 @@ static void inject_hurry(struct ct_inject *x)
 	int policy = sched_getscheduler(x->tid), kind = policy & ~SCHED_RESET_ON_FORK;
 
 	x->policy = policy;
+	ct_guard_owes(x->tid, policy);
 	x->hurries = policy >= 0 && (kind == SCHED_OTHER || kind == SCHED_BATCH || kind == SCHED_IDLE) &&
 		     inject_may_calm() && inject_has_time(x->pid) && !sched_setscheduler(x->tid, SCHED_FIFO | SCHED_RESET_ON_FORK, &first);
+	if (!x->hurries)
+		ct_guard_owes(x->tid, -1);
 }
 
 static void inject_calm(struct ct_inject *x)
@@ -221,6 +224,7 @@ static void inject_calm(struct ct_inject *x)
 	if (x->hurries)
 		sched_setscheduler(x->tid, x->policy, &none);
 	x->hurries = false;
+	ct_guard_owes(x->tid, -1);
 }
 
 static void inject_let_go(struct ct_inject *x)

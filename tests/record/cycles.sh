@@ -155,6 +155,32 @@ t_attach_both()
 	done
 }
 
+# What does the work is killed: its thread is no longer before others.
+t_attach_guard_killed()
+{
+	local recorder guard
+	if ! chrt -f 1 true 2>/dev/null; then
+		skip "the process that does the work is killed: needs the right to SCHED_FIFO"
+		return
+	fi
+	start_slow guard_killed
+	slow 3000000
+	"$cudatrace" record -q -f -o "$work/trace-guard" --pid $pid 2>"$work/guard.said" &
+	recorder=$!
+	wait_until is_before_others
+	guard=$(awk '/^TracerPid:/ && $2 { print $2; exit }' /proc/$pid/task/*/status)
+	kill -KILL "$guard"
+	wait $recorder
+	is "$? $(grep -c 'the process that does the work was killed' "$work/guard.said")" "1 1" "the process that does the work is killed: one line" || cat "$work/guard.said"
+	! is_before_others
+	ok $? "... and no thread of the program comes before others any more" || cut -d' ' -f2,41 /proc/$pid/task/*/stat
+	kill -KILL $pid
+	wait $pid 2>/dev/null
+}
+
+# is_before_others: a thread of $pid has the policy SCHED_FIFO
+is_before_others() { sed 's/.*) //' /proc/$pid/task/*/stat 2>/dev/null | awk '$39 == 1 { found = 1 } END { exit !found }'; }
+
 # Each attaching ends in success or one line, and the process lives.
 t_attach_moments()
 {
