@@ -14,7 +14,8 @@
 #define SHIFTS_NEAR	2	/* shifts beside those are tried, too */
 #define SHIFTS_MOST	(LOOKS * (2 * SHIFTS_NEAR + 1))
 #define COMPARED	256u	/* calls that are compared for a shift */
-#define MATCHES_MOST	(1u << 14)	/* a job of some hundred ranks with groups needs fewer */
+#define NEARER		3	/* times, that the next one must be farther */
+#define MATCHES_MOST	(1u << 15)	/* a job of some hundred ranks with groups needs fewer */
 #define ALIKE		0.9	/* of them must be the same: the last ones may be what a job died of */
 #define APART_MOST	1000000.0	/* ns between the ends of one collective's kernels: GPUs' clocks are known worse than exactly */
 
@@ -267,51 +268,74 @@ static bool communicators_may(const struct made_before *m, uint32_t x, uint32_t 
 
 static bool communicators_have(const struct made_before *m, uint32_t x, uint32_t rank)
 {
-	for (uint32_t i = x; i < m->c->communicators_count; i++)
+	for (uint32_t i = 0; i < m->c->communicators_count; i++)
 		if (m->joined[i] == x && own(m, i)->rank == rank)
 			return true;
 	return false;
 }
 
-/* Of those that could be this rank beside @of the one whose kernels end nearest; ALONE: there is none, or it is not clear. */
-static uint32_t communicators_find(struct made_before *m, uint32_t of, uint32_t rank)
+/*
+ * Of those that could be this rank beside @of the one whose kernels end nearest; @also: may be it, although it is in use.
+ * ALONE: there is none, or it is not clear.
+ */
+static uint32_t communicators_find(struct made_before *m, uint32_t of, uint32_t rank, uint32_t also)
 {
-	uint32_t found = ALONE;
-	double apart = 0;
-	bool clear = true;
+	double nearest = 0, next = 0;
+	bool guessed = false;
+	uint32_t found = ALONE, count = 0;
 
 	for (uint32_t y = 0; y < m->c->communicators_count; y++) {
 		struct match match;
 		bool measured = false;
 
-		if (!communicators_may(m, of, y) || own(m, y)->rank != rank)
+		if ((y != also && !communicators_may(m, of, y)) || own(m, y)->rank != rank)
 			continue;
 		match = communicators_match(m, of, y, &measured);
 		if (!match.found)
 			continue;
-		clear &= measured || found == ALONE;
-		if (found != ALONE && match.apart >= apart)
-			continue;
-		found = y;
-		apart = match.apart;
+		guessed |= !measured;
+		if (!count++ || match.apart < nearest) {
+			next = count > 1 ? nearest : 0;
+			nearest = match.apart;
+			found = y;
+		} else if (count == 2 || match.apart < next) {
+			next = match.apart;
+		}
 	}
-	return clear ? found : ALONE;
+	return count > 1 && (guessed || next < NEARER * nearest) ? ALONE : found;
 }
 
-/* Where they only send and receive, not all have something in common with @x: each that belongs to it looks for more. */
-static void communicators_join(struct made_before *m, uint32_t x)
+/*
+ * Who else is of @x, if that is clear from both sides: of groups that work in step others may seem as near.  Where they only
+ * send and receive, not all have something in common with @x: each that belongs to it looks for more.
+ */
+static bool communicators_join(struct made_before *m, uint32_t x)
 {
-	m->joined[x] = x;
-	for (uint32_t of = x; of < m->c->communicators_count; of++)
-		for (uint32_t y = x + 1; m->joined[of] == x && y < m->c->communicators_count; y++) {
-			uint32_t rank = communicators_may(m, x, y) ? own(m, y)->rank : 0, found;
+	uint32_t count = m->c->communicators_count;
+	bool any = false;
 
-			if (!communicators_may(m, x, y) || communicators_have(m, x, rank))
+	m->joined[x] = x;
+	for (uint32_t of = 0; of < count; of++)
+		for (uint32_t y = 0; m->joined[of] == x && y < count; y++) {
+			uint32_t found;
+
+			if (!communicators_may(m, x, y) || communicators_have(m, x, own(m, y)->rank))
 				continue;
-			found = communicators_find(m, of, rank);
-			if (found != ALONE)
-				m->joined[found] = x;
+			found = communicators_find(m, of, own(m, y)->rank, ALONE);
+			if (found == ALONE || communicators_find(m, found, own(m, of)->rank, of) != of)
+				continue;
+			m->joined[found] = x;
+			any = true;
 		}
+	return any;
+}
+
+static bool communicators_alone(const struct made_before *m, uint32_t x)
+{
+	for (uint32_t i = 0; i < m->c->communicators_count; i++)
+		if (i != x && m->joined[i] == x)
+			return false;
+	return true;
 }
 
 /* ------------------------------------------------------------------- numbers --- */
@@ -359,7 +383,7 @@ static int communicators_number(struct made_before *m, uint32_t x)
 
 	if (!rows)
 		return -ENOMEM;
-	for (uint32_t y = x; y < m->c->communicators_count; y++) {
+	for (uint32_t y = 0; y < m->c->communicators_count; y++) {
 		struct row *r = m->joined[y] == x ? rows_find(m, y, -1, false) : NULL;
 
 		if (r)
@@ -369,8 +393,8 @@ static int communicators_number(struct made_before *m, uint32_t x)
 		numbers_agree(m, rows, count);
 	free(rows);
 	/* What one sends another. */
-	for (uint32_t y = x; y < m->c->communicators_count; y++)
-		for (uint32_t z = x; m->joined[y] == x && z < m->c->communicators_count; z++) {
+	for (uint32_t y = 0; y < m->c->communicators_count; y++)
+		for (uint32_t z = 0; m->joined[y] == x && z < m->c->communicators_count; z++) {
 			struct row *sends = m->joined[z] == x ? rows_find(m, y, (int32_t)own(m, z)->rank, false) : NULL;
 			struct row *receives = sends ? rows_find(m, z, (int32_t)own(m, y)->rank, true) : NULL;
 
@@ -385,10 +409,10 @@ static int communicators_unite(struct made_before *m, uint32_t x)
 {
 	struct ct_collectives *c = m->c;
 
-	for (uint32_t y = x + 1; y < c->communicators_count; y++) {
+	for (uint32_t y = 0; y < c->communicators_count; y++) {
 		struct ct_comm *into = &c->communicators[x], *from = &c->communicators[y];
 
-		if (m->joined[y] != x)
+		if (y == x || m->joined[y] != x)
 			continue;
 		if (!ct_room(into->members, into->members_count, into->members_capacity))
 			return -ENOMEM;
@@ -411,13 +435,21 @@ int ct_made_before_join(struct ct_collectives *c)
 	if (count < 2)
 		return 0;
 	rc = rows_make(&m);
-	for (uint32_t x = 0; x < c->communicators_count && !rc; x++) {
-		if (!c->communicators[x].made_before || m.joined[x] != ALONE)
-			continue;
-		communicators_join(&m, x);
-		rc = communicators_number(&m, x);
-		rc = rc ? rc : communicators_unite(&m, x);
+	/* Who has been found is no candidate any more: so others may have become clear. */
+	for (bool more = !rc; more; ) {
+		more = false;
+		for (uint32_t x = 0; x < c->communicators_count; x++)
+			if (c->communicators[x].made_before && (m.joined[x] == ALONE || m.joined[x] == x)) {
+				more |= communicators_join(&m, x);
+				if (communicators_alone(&m, x))
+					m.joined[x] = ALONE;
+			}
 	}
+	for (uint32_t x = 0; x < c->communicators_count && !rc; x++)
+		if (m.joined[x] == x) {
+			rc = communicators_number(&m, x);
+			rc = rc ? rc : communicators_unite(&m, x);
+		}
 	for (size_t i = 0; i < c->parts_count && !rc; i++)
 		if (m.joined[c->parts[i].communicator] != ALONE)
 			c->parts[i].communicator = m.joined[c->parts[i].communicator];

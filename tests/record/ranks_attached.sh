@@ -29,7 +29,7 @@ job_attached()
 t_ranks_attached()
 {
 	local line
-	job_starts grid 4 1000000 grid
+	job_starts grid 4 1000000 columns
 	job_attached grid-attached 2 --gpu
 	line=$(job_said grid-attached)
 	[[ $line == *"4 ranks recorded Rank 3 makes "*" wait for "*" in each iteration ("*"in a step it spends "*" in the application, the others "* ]]
@@ -66,14 +66,14 @@ t_ranks_attached()
 t_ranks_attached_hang()
 {
 	local line rank recorder
-	job_starts leaves 4 800 leaves
-	"$cudatrace" record -q -f --no-module -o "$jobs/leaves-attached" --pid "$(IFS=,; echo "${job_pids[*]}")" --gpu 2>"$jobs/leaves-attached.err" & recorder=$!
-	for ((rank = 0; rank < 4; rank++)); do until [ -e "$jobs/leaves.id.$rank" ]; do sleep 0.05; done; done
+	job_starts stays 3 1500 stays
+	"$cudatrace" record -q -f --no-module -o "$jobs/stays-attached" --pid "$(IFS=,; echo "${job_pids[*]}")" --gpu 2>"$jobs/stays-attached.err" & recorder=$!
+	for ((rank = 0; rank < 3; rank++)); do until [ -e "$jobs/stays.id.$rank" ]; do sleep 0.05; done; done
 	sleep 1
 	kill -INT $recorder
 	wait $recorder
 	job_ends
-	line=$(job_said leaves-attached)
-	[[ $line == *" was never complete: rank 3 did not call it."* ]]
+	line=$(job_said stays-attached)
+	[[ $line == *" was never complete: rank 2 did not call it."* ]]
 	ok $? "a rank that does not come while it is recorded is named" || echo "# $line"
 }

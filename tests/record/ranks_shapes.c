@@ -10,7 +10,9 @@
  *	checkpoint	rank 0 copies and sleeps in every 20th iteration
  *	first		rank 1 sleeps for long in the first iteration alone
  *	grid		communicators of rows and of columns of two, in which ranks have other numbers; rank 3 sleeps
- *	leaves		the same, and rank 3 is not there any more in the last iteration
+ *	columns		the same, and those of the second column compute before they meet, so that others meet at other times
+ *	leaves		as grid, and rank 3 is not there any more in the last iteration
+ *	stays		the last rank does not call the last all-reduce
  *	pipeline	a stage each: receives, computes, sends; then the other way round.  Rank 2 has longer kernels
  *	turns		each rank sleeps in every WORLD_SIZEth iteration
  *	tenth		rank 2 sleeps in every 10th iteration
@@ -117,7 +119,7 @@ int main(int argc, char **argv)
 	CUmodule module;
 
 #define IS(word)	(!strcmp(shape, word))
-	grid = IS("grid") || IS("leaves");
+	grid = IS("grid") || IS("leaves") || IS("columns");
 	snprintf(begun, sizeof(begun), "%.4000s.begun", argv[1]);
 	rank = number("RANK");
 	ranks = number("WORLD_SIZE");
@@ -143,12 +145,12 @@ int main(int argc, char **argv)
 			tell(begun, rank);
 		if (IS("uneven") && rank == 2 && i == iterations - 3)
 			break;
-		if (IS("leaves") && last) {
+		if ((IS("leaves") || IS("stays")) && last) {
 			tell(argv[1], rank);
-			if (rank == 3)
+			if (rank == ranks - 1)
 				pause();
 		}
-		if ((IS("grid") && rank == 3) || (IS("first") && rank == 1 && !i) || (IS("turns") && i % ranks == rank) ||
+		if (((IS("grid") || IS("columns")) && rank == 3) || (IS("first") && rank == 1 && !i) || (IS("turns") && i % ranks == rank) ||
 		    (IS("tenth") && rank == 2 && i % 10 == 9) || IS("alike"))
 			usleep(IS("first") ? 20 * SLEEP_US : IS("tenth") ? 2 * SLEEP_US : SLEEP_US);
 		if (IS("pipeline")) {
@@ -158,6 +160,8 @@ int main(int argc, char **argv)
 				compute(1, 1000);
 				reduce(row, 1 << 16, FLOAT);
 			}
+			if (IS("columns") && rank % 2)
+				compute(1, SLEEP_US / 2);
 			reduce(column, 1 << 18, FLOAT);
 			OK(ncclGroupStart());
 			OK(ncclSend((void *)memory, 4096, FLOAT, rank / 2, column, stream));
