@@ -54,6 +54,12 @@ static u32 name_id(const char *text)
 	return 0;
 }
 
+void activity_forget(void)
+{
+	memset(names, 0, sizeof(names));
+	names_used = 0;
+}
+
 /* --------------------------------------------------------------- records --- */
 static void activity_kernel(struct entry *e, const struct cupti_kernel *r)
 {

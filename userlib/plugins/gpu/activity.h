@@ -8,4 +8,7 @@
 /* False if the record is of no kind that is asked for, or has no time (counted then). */
 bool activity_entry(struct entry *e, const void *record);
 
+/* Another recording begins, in which names have other ids. */
+void activity_forget(void);
+
 #endif

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "plugins/gpu/activity.h"
 #include "plugins/gpu/buffers.h"
 #include "plugins/gpu/clock.h"
 #include "plugins/gpu/find.h"
@@ -374,6 +375,7 @@ static void *late_run(void *unused)
 	streams_forget();
 	buffers_forget();
 	clock_forget();
+	activity_forget();
 	__atomic_store_n(&end.taken, 0u, __ATOMIC_RELEASE);
 	kinds_count = 0;
 	store(&phase, (u32)RUNNING);
