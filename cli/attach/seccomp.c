@@ -26,7 +26,10 @@
 #define THREAD_FLAGS	(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS | \
 			 CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID)
 
-/* What the loader does to bring the library in, and what that does then; those arguments by which filters decide. */
+/*
+ * What the loader does to bring the library in, and what that does then; those arguments by which filters decide.
+ * tests/userlib/calls_made.c compares the list with what is made.
+ */
 static const struct call {
 	const char *name;
 	int nr;
@@ -40,7 +43,10 @@ static const struct call {
 	CALL(prlimit64), CALL(nanosleep),
 	CALL(write), CALL(pwrite64), CALL(fallocate), CALL(ftruncate), CALL(unlinkat), CALL(readlink), CALL(readlinkat),
 	CALL(getdents64), CALL(getpid), CALL(gettid), CALL(getppid), CALL(getuid), CALL(geteuid), CALL(clock_gettime),
-	CALL(process_vm_readv), CALL(exit),
+	CALL(process_vm_readv), CALL(process_vm_writev), CALL(exit), CALL(set_robust_list), CALL(sched_yield),
+#ifdef SYS_rseq
+	CALL(rseq),
+#endif
 #ifdef SYS_clone3
 	CALL(clone3),
 #endif
