@@ -376,7 +376,9 @@ static int attach_no_device(pid_t pid, int code, struct ct_error *err)
 static int attach_refused(pid_t pid, int code, struct ct_error *err)
 {
 	const char *why = code == -EPERM ? "it has other rights than the user who started it (setuid)" :
-			  code == -EBUSY ? "it is being recorded already" : "the library refused";
+			  code == -EBUSY ? "it is being recorded already" :
+			  code == -EACCES ? "it can't make files in the trace's directory (a read-only mount, AppArmor, Landlock?)" :
+			  "the library refused";
 
 	if (code < -CT_ATTACH_NO_DEVICE)
 		return attach_no_device(pid, -code - CT_ATTACH_NO_DEVICE, err);

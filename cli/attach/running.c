@@ -215,6 +215,15 @@ static bool running_any(const struct running *r)
 	return false;
 }
 
+/* From here on its calls may be missing, while those of a process that is left after it are still recorded. */
+static void running_note_left(struct running *r, const struct ct_attached *a)
+{
+	char text[48];
+
+	snprintf(text, sizeof(text), "%d %" PRIu64, a->own_pid, ct_now_ns());
+	ct_registry_add_info(r->registry, CT_LEFT_INFO, text);
+}
+
 /* ------------------------------------------------------ CUPTI -------------- */
 
 /* The text behind "PID" of "info KEY PID..."; NULL: there is no such line. */
@@ -296,15 +305,6 @@ static void running_end_gpu(struct running *r, const char *dir)
 	}
 	if (waits)
 		ct_complain("CUPTI did not end within %.0f s in %u processes: what it had is lost", (double)GPU_NS / 1e9, waits);
-}
-
-/* From here on its calls may be missing, while those of a process that is left after it are still recorded. */
-static void running_note_left(struct running *r, const struct ct_attached *a)
-{
-	char text[48];
-
-	snprintf(text, sizeof(text), "%d %" PRIu64, a->own_pid, ct_now_ns());
-	ct_registry_add_info(r->registry, CT_LEFT_INFO, text);
 }
 
 /* Those that are marked. */
@@ -406,6 +406,7 @@ static void running_again(struct running *r, struct ct_attached *a, bool last)
 		ct_complain("process %d had left, since this command stood still: it is recorded again, but not what it did meanwhile", a->pid);
 	} else if ((other || last) && ct_attached_lives(a)) {
 		a->left = true;
+		running_note_left(r, a);
 		ct_complain("process %d had left, since this command stood still, and is not recorded any more: %s", a->pid,
 			    other ? "another command records it now" : err.text);
 	}

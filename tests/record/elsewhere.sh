@@ -54,6 +54,10 @@ t_attach_root()
 		fi
 		ended_well $how
 	done
+	start_there readonly unshare -m sh -c "mount --bind $shared $shared && mount -o remount,ro,bind $shared && exec \"\$@\"" sh
+	refuse "a process that can't write there" "process $pid is not recorded: it can't make files in the trace's directory" \
+		"$cudatrace" record -q -f -o "$shared/trace-no" --pid $pid
+	ended_well readonly
 	start_there bare unshare -m sh -c "mount --bind $shared $root/$shared && exec chroot $root \"\$@\"" sh
 	refuse "a root without /proc" "has no /proc in its root" "$cudatrace" record -q -f -o "$shared/trace-no" --pid $pid
 	ended_well bare

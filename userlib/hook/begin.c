@@ -235,7 +235,11 @@ EXPORT int cudatrace_attach(const char *options, uint32_t (*stack)(void))
 	ct_store(&attached, true);
 	ct_store(ct_begin_running, recordings);
 	/* Open from here on: others see by it where the process records, and it sees whether its recorder is there. */
-	ct_process_attach();
+	if (!ct_process_attach() && ct_options.backend == CT_BACKEND_FILES) {
+		cudatrace_detach(CT_DETACH_PUT_BACK, recordings);
+		cudatrace_detach(CT_DETACH_LEAVE, recordings);
+		return -13;	/* EACCES */
+	}
 	/* By pointers alone the functions that the program has looked up are not seen. */
 	if (ct_objects_without_table())
 		return CT_ATTACHED_PARTLY;

@@ -22,7 +22,7 @@
  * @stack: cudatrace_stack() of the plugin for stacks, with CUDATRACE_STACKS; else NULL
  *
  * Again after cudatrace_detach(), as often as is wanted.  EPERM: the program has other rights than
- * its caller's.  EBUSY: the process is being recorded.
+ * its caller's.  EBUSY: the process is being recorded.  EACCES: it can't make files in the trace's directory.
  */
 int cudatrace_attach(const char *options, uint32_t (*stack)(void));
 
