@@ -56,6 +56,17 @@ t_stacks_compiled() {
 	ok "stacks of compiled code are those that the program says" $?
 }
 
+t_stacks_small() {
+	if ! stacks_ready; then
+		skip "a thread with a small stack" "needs build/cudatrace and the simulated libcuda"
+		return
+	fi
+	cc -o "$W/small_stack" tests/userlib/small_stack.c -ldl -pthread || { ok "small_stack is built" 1; return; }
+	stacks_of small native "$W/small_stack" "$SIM"
+	{ exits 0 && [ "$(jq -c 'select(.name == "cuCtxSynchronize" and .phase == "E" and .stack) | .op' "$W/small.jsonl" | wc -l)" = 10 ]; }
+	ok "stacks of a thread whose own has 16 KiB" $?
+}
+
 t_stacks_refused() {
 	local how
 	if ! stacks_ready; then

@@ -334,25 +334,25 @@ void native_inside(struct native_stack *n, uint64_t here, struct python_stack *s
 
 /* --------------------------------------------------------------------- names --- */
 
-uint32_t native_function(uint64_t ip)
+uint32_t native_function(struct nodes_room *room, uint64_t ip)
 {
 	struct native_object o;
-	char where[32], file[2300], exe[2048];
+	char where[32], *file = room->file;
 	size_t used;
 	ssize_t n;
 
 	if (!native_object(&o, ip))
-		return nodes_function("native", "(generated code)", 16, "", 0);
+		return nodes_function(room, "native", "(generated code)", 16, "", 0);
 	if (!*o.name) {
-		n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-		exe[n > 0 ? n : 0] = '\0';
-		o.name = exe;
+		n = readlink("/proc/self/exe", room->exe, sizeof(room->exe) - 1);
+		room->exe[n > 0 ? n : 0] = '\0';
+		o.name = room->exe;
 	}
 	snprintf(where, sizeof(where), "0x%lx", (unsigned long)(ip - o.base));
-	used = (size_t)snprintf(file, sizeof(file) - 130, "\t%s\t", o.name);
-	if (used >= sizeof(file) - 130)
-		used = sizeof(file) - 131;
+	used = (size_t)snprintf(file, sizeof(room->file) - 130, "\t%s\t", o.name);
+	if (used >= sizeof(room->file) - 130)
+		used = sizeof(room->file) - 131;
 	for (unsigned int i = 0; i < o.id_size && i < 64; i++)
-		used += (size_t)snprintf(file + used, sizeof(file) - used, "%02x", o.id[i]);
-	return nodes_function("native", where, strlen(where), file, used);
+		used += (size_t)snprintf(file + used, sizeof(room->file) - used, "%02x", o.id[i]);
+	return nodes_function(room, "native", where, strlen(where), file, used);
 }

@@ -43,7 +43,9 @@ void native_inside(struct native_stack *n, uint64_t here, struct python_stack *s
 /* Where the thread's own stack begins, on which @here lies; 0: it runs on another one. */
 uint64_t native_begins(struct native_stack *n, uint64_t here);
 
+struct nodes_room;
+
 /* The id of the function of such a frame; 0: none could be had. */
-uint32_t native_function(uint64_t ip);
+uint32_t native_function(struct nodes_room *room, uint64_t ip);
 
 #endif

@@ -154,18 +154,17 @@ static uint64_t nodes_hash(uint64_t h, const char *text, size_t size)
 	return nodes_mix(h, word);
 }
 
-uint32_t nodes_function(const char *language, const char *name, size_t name_size, const char *file,
+uint32_t nodes_function(struct nodes_room *room, const char *language, const char *name, size_t name_size, const char *file,
 			size_t file_size)
 {
-	char text[CT_STRING_MAX];
 	uint64_t key = nodes_hash(nodes_hash(*(const uint8_t *)language, name, name_size), file, file_size) | 1;
 	uint32_t id = nodes_known(key);
 	int size;
 
 	if (id)
 		return id;
-	size = snprintf(text, sizeof(text), "%s\t%.*s\t%.*s", language, (int)name_size, name, (int)file_size, file);
-	return nodes_add(key, text, size < (int)sizeof(text) ? (size_t)size : sizeof(text) - 1);
+	size = snprintf(room->text, sizeof(room->text), "%s\t%.*s\t%.*s", language, (int)name_size, name, (int)file_size, file);
+	return nodes_add(key, room->text, size < (int)sizeof(room->text) ? (size_t)size : sizeof(room->text) - 1);
 }
 
 uint32_t nodes_node(uint32_t parent, uint32_t function, uint32_t line)

@@ -10,11 +10,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/sys.h"
+
+/* For texts, as the stack of the program's thread may have no room for them: they may be as small as 16 KiB. */
+struct nodes_room {
+	char text[CT_STRING_MAX], file[2300], exe[2048];
+};
+
 /*
  * The id of a function; 0: none could be had.  language: "python"; name and file: UTF-8, without
  * control characters.
  */
-uint32_t nodes_function(const char *language, const char *name, size_t name_size, const char *file,
+uint32_t nodes_function(struct nodes_room *room, const char *language, const char *name, size_t name_size, const char *file,
 			size_t file_size);
 
 /* The id of a node; parent: 0 for the outermost; line: 0 if it is not known.  0: none could be had. */

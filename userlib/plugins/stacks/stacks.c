@@ -47,6 +47,8 @@ struct thread {
 	struct python_own own;
 	struct cached cache[CACHED][WAYS];
 	uint8_t oldest[CACHED];		/* of each set */
+	struct nodes_room room;
+	struct python_text text;
 };
 
 /* Of whom frames are recorded: PYTHON: of Python, and native ones where a thread has none; ALL: both. */
@@ -87,18 +89,18 @@ static struct thread *thread_new(void)
 	return t;
 }
 
-static uint32_t node_make(const struct python_frame *f, uint32_t parent)
+static uint32_t node_make(struct thread *t, const struct python_frame *f, uint32_t parent)
 {
-	struct python_text t;
+	const struct python_text *text = &t->text;
 
 	if (f->digest == NATIVE_DIGEST)
-		return nodes_node(parent, native_function(f->code), 0);
-	if (!frames_describe(f, &t)) {
+		return nodes_node(parent, native_function(&t->room, f->code), 0);
+	if (!frames_describe(f, &t->text)) {
 		python_refuse("a frame without a code object");
 		return 0;
 	}
-	return nodes_node(parent, nodes_function("python", t.name, t.name_size, t.file, t.file_size),
-			  t.line > 0 ? (uint32_t)t.line : 0);
+	return nodes_node(parent, nodes_function(&t->room, "python", text->name, text->name_size, text->file, text->file_size),
+			  text->line > 0 ? (uint32_t)text->line : 0);
 }
 
 static uint32_t node_of(struct thread *t, const struct python_frame *f, uint32_t parent)
@@ -114,7 +116,7 @@ static uint32_t node_of(struct thread *t, const struct python_frame *f, uint32_t
 			return c[i].node;
 	c += t->oldest[set]++ % WAYS;
 	*c = (struct cached){ .code = f->code, .digest = f->digest, .at = f->at, .parent = parent,
-			      .node = node_make(f, parent) };
+			      .node = node_make(t, f, parent) };
 	return c->node;
 }
 
@@ -139,7 +141,7 @@ static uint32_t stack_node(struct thread *t)
 	if (kept)
 		node = last->nodes[kept - 1];
 	if (s->cut)
-		node = nodes_node(0, nodes_function(s->frames[s->depth - 1].digest == NATIVE_DIGEST ? "native" : "python",
+		node = nodes_node(0, nodes_function(&t->room, s->frames[s->depth - 1].digest == NATIVE_DIGEST ? "native" : "python",
 						    "(deeper frames)", 15, "", 0), 0);
 	/* A handler may leave by longjmp: what is said to be there is there. */
 	last->depth = kept;
