@@ -29,10 +29,15 @@
 struct tail {
 	char *name;
 	int fd, kind;		/* open while it is read: of short processes there may be thousands */
-	ino_t ino;
+	uint32_t pid;		/* 0: it is of no process, or of several */
+	uint64_t ino, born;	/* which file it is; born: ns, 0: the file system doesn't tell */
+	struct {
+		uint64_t at, seq, begin;
+	} head;			/* of the last packet that was found in the file; begin 0: none yet */
 	uint64_t packet;	/* offset of the packet that is being read */
 	uint32_t used;		/* bytes of it that were read */
 	uint64_t seq;		/* its number */
+	uint64_t after;		/* ns: of records that ended until then none is given */
 	uint64_t last;		/* ns: of the last record that was read of it */
 	bool bad;		/* it is damaged: no more of it is read */
 	bool searching;		/* a packet may begin at that offset, or behind it */
@@ -40,10 +45,11 @@ struct tail {
 	char bad_why[112];
 };
 
-struct follower {
-	const char *dir;
+struct ct_follower {
+	const char *dir, *name;	/* name: in messages */
+	bool quiet;		/* nothing is said of damaged packets */
 	struct ct_registry reg;
-	uint64_t registry_read;	/* bytes */
+	off_t registry_read;	/* bytes */
 	struct tail *tails;
 	unsigned int tails_count;
 	const struct ct_follow_sink *sink;
@@ -54,19 +60,28 @@ struct follower {
 };
 
 /* Lines that were added since; the last one may be half written. */
-static int follow_read_registry(struct follower *f, struct ct_error *err)
+static int follow_read_registry(struct ct_follower *f, struct ct_error *err)
 {
 	char path[4096], *line = NULL;
+	struct stat st;
 	size_t size = 0;
 	ssize_t len;
 	FILE *file;
-	int rc = 0;
+	int fd, rc = 0;
 
 	if (ct_path(path, sizeof(path), f->dir, CT_REGISTRY_FILE))
 		return ct_fail(err, ENAMETOOLONG, "%.100s...: the path is too long", f->dir);
-	file = fopen(path, "re");
-	if (!file)
-		return errno == ENOENT ? 0 : ct_fail(err, errno, "%s: %s", path, strerror(errno));
+	/* It is asked for each packet, and only grows. */
+	if (!stat(path, &st) && st.st_size == f->registry_read)
+		return 0;
+	fd = open(path, O_RDONLY | CT_O_FOREIGN);
+	if (fd < 0)
+		return errno == ENOENT ? 0 : ct_fail(err, errno, "%s/%s: %s", f->name, CT_REGISTRY_FILE, strerror(errno));
+	file = fstat(fd, &st) || !S_ISREG(st.st_mode) ? NULL : fdopen(fd, "r");
+	if (!file) {
+		close(fd);
+		return ct_fail(err, EBADMSG, "%s/%s: not a file, or no memory", f->name, CT_REGISTRY_FILE);
+	}
 	if (fseeko(file, f->registry_read, SEEK_SET))
 		rc = ct_fail(err, errno, "%s: %s", path, strerror(errno));
 	while (!rc && (len = getline(&line, &size, file)) > 0 && line[len - 1] == '\n') {
@@ -79,7 +94,7 @@ static int follow_read_registry(struct follower *f, struct ct_error *err)
 	return rc;
 }
 
-static int follow_find_streams(struct follower *f, struct ct_error *err)
+static int follow_find_streams(struct ct_follower *f, struct ct_error *err)
 {
 	struct dirent *entry;
 	struct tail *more;
@@ -88,7 +103,7 @@ static int follow_find_streams(struct follower *f, struct ct_error *err)
 
 	dir = opendir(f->dir);
 	if (!dir)
-		return ct_fail(err, errno, "%s: %s", f->dir, strerror(errno));
+		return ct_fail(err, errno, "%s: %s", f->name, strerror(errno));
 	while (!rc && (entry = readdir(dir))) {
 		int kind = ct_stream_kind(entry->d_name);
 		bool known = false;
@@ -104,9 +119,11 @@ static int follow_find_streams(struct follower *f, struct ct_error *err)
 		}
 		f->tails = more;
 		more += f->tails_count;
-		*more = (struct tail){ .name = strdup(entry->d_name), .fd = -1, .kind = kind };
+		*more = (struct tail){ .name = strdup(entry->d_name), .fd = -1, .kind = kind, .after = f->sink->after };
 		if (!more->name)
 			continue;
+		if ((kind != CT_STREAM_THREAD && kind != CT_STREAM_GPU) || sscanf(more->name, "%*[ug]-%u-", &more->pid) != 1)
+			more->pid = 0;
 		f->tails_count++;
 		/* The state stream first: it names the processes of the other rows. */
 		if (kind == CT_STREAM_STATE) {
@@ -136,8 +153,15 @@ static void follow_next_packet(struct tail *t, uint64_t offset, uint64_t seq)
 	t->bad = false;
 }
 
+/* Records of this stream are not given.  Samples and states are no loss, and u-0-0 has no records. */
+static void follow_left_out(const struct ct_follower *f, const struct tail *t)
+{
+	if ((t->pid || t->kind == CT_STREAM_CPU) && f->sink->left_out)
+		f->sink->left_out(f->sink->arg, t->pid);
+}
+
 /* Are the records from t->used on good?  0 or -EBADMSG. */
-static int follow_check_records(const struct follower *f, const struct tail *t,
+static int follow_check_records(const struct ct_follower *f, const struct tail *t,
 				const struct ct_packet_view *p, struct ct_error *err)
 {
 	uint64_t last = t->used == CT_PACKET_HEAD ? p->ts_begin : t->last, stamp = 0;
@@ -160,7 +184,7 @@ static int follow_check_records(const struct follower *f, const struct tail *t,
 }
 
 /* Records of the packet in f->packet, from t->used on. */
-static int follow_read_records(struct follower *f, struct tail *t, const struct ct_packet_view *p,
+static int follow_read_records(struct ct_follower *f, struct tail *t, const struct ct_packet_view *p,
 			       struct ct_error *err)
 {
 	struct ct_error inner;
@@ -181,16 +205,20 @@ static int follow_read_records(struct follower *f, struct tail *t, const struct 
 	for (; !t->bad && t->used < p->content; t->used += size) {
 		size = ct_record_parse(p, t->used, &f->reg, &r, &why);
 		t->last = r.end;
+		f->records++;
+		if (r.end <= t->after) {
+			follow_left_out(f, t);
+			continue;
+		}
 		rc = f->sink->record(f->sink->arg, &f->reg, &r, f->old);
 		if (rc)
 			return ct_fail(err, -rc, "%s", strerror(-rc));
-		f->records++;
 	}
 	return 0;
 }
 
 /* Moves to where a head of this trace may begin; false: there is none up to the file's end. */
-static bool follow_find_head(struct follower *f, struct tail *t)
+static bool follow_find_head(struct ct_follower *f, struct tail *t)
 {
 	struct {
 		uint32_t magic;
@@ -216,7 +244,7 @@ static bool follow_find_head(struct follower *f, struct tail *t)
  * further bytes ends in its packet.  A size that is possible is believed, as in trace/stream.c.
  * Return: 1: it is left out; 0: its writer is not ready; negative errno.
  */
-static int follow_bad_head(struct follower *f, struct tail *t, uint64_t in_file,
+static int follow_bad_head(struct ct_follower *f, struct tail *t, uint64_t in_file,
 			   const struct ct_error *why, struct ct_error *err)
 {
 	const struct ct_packet head = *(struct ct_packet *)f->packet;
@@ -224,7 +252,7 @@ static int follow_bad_head(struct follower *f, struct tail *t, uint64_t in_file,
 	struct tail next = *t;
 
 	if (!t->packet && !ours)
-		return ct_fail(err, EBADMSG, "%s/%s: offset 0: %s", f->dir, t->name, why->text);
+		return ct_fail(err, EBADMSG, "%s/%s: offset 0: %s", f->name, t->name, why->text);
 	next.packet += 4;
 	if (why->code == ENODATA && !f->finished && !follow_find_head(f, &next))
 		return 0;
@@ -235,7 +263,7 @@ static int follow_bad_head(struct follower *f, struct tail *t, uint64_t in_file,
 }
 
 /* Has the thread begun a packet with this number, that is not in its stream? */
-static bool follow_has_begun(const struct follower *f, const struct tail *t, uint64_t seq)
+static bool follow_has_begun(const struct ct_follower *f, const struct tail *t, uint64_t seq)
 {
 	struct ct_packet head;
 	struct ct_sub_buffers subbufs;
@@ -248,7 +276,7 @@ static bool follow_has_begun(const struct follower *f, const struct tail *t, uin
 }
 
 /* A busy thread has its newest packets in sub-buffers, not yet in its stream: see cudatrace.h. */
-static int follow_read_sub_buffer(struct follower *f, struct tail *t, struct ct_error *err)
+static int follow_read_sub_buffer(struct ct_follower *f, struct tail *t, struct ct_error *err)
 {
 	struct ct_packet *head = (void *)f->packet;
 	struct ct_packet_view p;
@@ -281,7 +309,7 @@ out:
  * record --keep has dropped the packets from t->packet on, perhaps also where a packet was being read:
  * moves behind them.
  */
-static bool follow_was_dropped(struct follower *f, struct tail *t, off_t size)
+static bool follow_was_dropped(struct ct_follower *f, struct tail *t, off_t size)
 {
 	off_t data = ct_registry_info(&f->reg, CT_KEEP_INFO) ? lseek(t->fd, (off_t)t->packet, SEEK_DATA) : -1;
 	struct tail next = *t;
@@ -293,11 +321,29 @@ static bool follow_was_dropped(struct follower *f, struct tail *t, off_t size)
 	if ((off_t)next.packet >= size || !follow_find_head(f, &next) || next.packet == t->packet)
 		return false;
 	follow_next_packet(t, next.packet, t->seq);
+	follow_left_out(f, t);
+	return true;
+}
+
+/*
+ * The packet of head @p, and all in front of it, is too old to be given: moves behind it, if another one begins there.
+ * A packet may be long: only heads are read.
+ */
+static bool follow_was_before(const struct ct_follower *f, struct tail *t, const struct ct_packet_view *p)
+{
+	uint32_t magic = 0;
+
+	if (t->used || p->ts_end > t->after)
+		return false;
+	if (pread(t->fd, &magic, sizeof(magic), (off_t)(t->packet + p->size)) != sizeof(magic) || magic != CT_MAGIC)
+		return false;
+	follow_left_out(f, t);
+	follow_next_packet(t, t->packet + p->size, p->seq + 1);
 	return true;
 }
 
 /* Return: 1: the next packet begins; 0: nothing more by now; negative errno. */
-static int follow_read_packet(struct follower *f, struct tail *t, struct ct_error *err)
+static int follow_read_packet(struct ct_follower *f, struct tail *t, struct ct_error *err)
 {
 	struct ct_packet_view p;
 	struct ct_error inner;
@@ -323,6 +369,14 @@ static int follow_read_packet(struct follower *f, struct tail *t, struct ct_erro
 		return 1;
 	if (!rc)
 		return follow_read_sub_buffer(f, t, err);
+	t->seq = p.seq;
+	t->head.at = t->packet;
+	t->head.seq = p.seq;
+	t->head.begin = p.ts_begin;
+	if (follow_was_before(f, t, &p)) {
+		f->records++;
+		return 1;
+	}
 	/* Whether there is a next one is asked before this one is read to its end. */
 	if (pread(t->fd, &magic, 4, t->packet + p.size) != 4)
 		magic = 0;
@@ -352,42 +406,69 @@ static int follow_read_packet(struct follower *f, struct tail *t, struct ct_erro
 }
 
 /* A line where damaged packets of it are missing. */
-static void follow_tell_bad(const struct follower *f, const struct tail *t)
+static void follow_tell_bad(const struct ct_follower *f, const struct tail *t)
 {
-	if (t->packets_bad)
+	if (t->packets_bad && !f->quiet)
 		ct_complain("%s/%s: offset %llu: %s: left out %llu damaged packet%s of this stream",
-			    f->dir, t->name, (unsigned long long)t->bad_offset, t->bad_why,
+			    f->name, t->name, (unsigned long long)t->bad_offset, t->bad_why,
 			    (unsigned long long)t->packets_bad, t->packets_bad == 1 ? "" : "s");
 }
 
-static void follow_forget(struct follower *f, struct tail *t)
+static void follow_forget(struct ct_follower *f, struct tail *t)
 {
 	follow_tell_bad(f, t);
 	free(t->name);
 	*t = f->tails[--f->tails_count];
 }
 
+/*
+ * Is it another file than the one that was read, or were its packets moved to its front, as record --keep does at its
+ * end?  A file that is made anew may have the inode of the one that was removed just now.
+ */
+static bool follow_is_another(const struct ct_follower *f, struct tail *t)
+{
+	struct ct_packet head;
+	struct statx st;
+	uint64_t born;
+	bool another;
+
+	if (statx(t->fd, "", AT_EMPTY_PATH, STATX_TYPE | STATX_INO | STATX_SIZE | STATX_BTIME, &st))
+		return false;
+	born = st.stx_mask & STATX_BTIME ? (uint64_t)st.stx_btime.tv_sec * 1000000000u + st.stx_btime.tv_nsec : 0;
+	another = t->ino && (t->ino != st.stx_ino || t->born != born || (st.stx_size < t->packet && !t->searching));
+	t->ino = st.stx_ino;
+	t->born = born;
+	if (another || !t->head.begin)
+		return another;
+	if (pread(t->fd, &head, sizeof(head), (off_t)t->head.at) != (ssize_t)sizeof(head))
+		return true;
+	/* record --keep has dropped it. */
+	if (!head.magic && ct_registry_info(&f->reg, CT_KEEP_INFO))
+		return false;
+	return head.magic != CT_MAGIC || head.seq != t->head.seq || head.ts_begin != t->head.begin;
+}
+
 /* Return: 1: it is open; 0: not now; -ENOENT: it was removed (record --keep). */
-static int follow_open(const struct follower *f, struct tail *t)
+static int follow_open(const struct ct_follower *f, struct tail *t)
 {
 	char path[4096];
-	struct stat st;
 
 	if (ct_path(path, sizeof(path), f->dir, t->name))
 		return 0;
-	t->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	t->fd = open(path, O_RDONLY | CT_O_FOREIGN);
 	if (t->fd < 0)
 		return errno == ENOENT ? -ENOENT : 0;
-	/* It was removed, and made anew: it begins at its front. */
-	if (!fstat(t->fd, &st) && t->ino != st.st_ino) {
-		if (t->ino)
-			follow_next_packet(t, 0, 0);
-		t->ino = st.st_ino;
+	/* From its front on, but nothing twice. */
+	if (follow_is_another(f, t)) {
+		follow_next_packet(t, 0, 0);
+		t->searching = false;
+		t->head.begin = 0;
+		t->after = t->last > t->after ? t->last : t->after;
 	}
 	return 1;
 }
 
-static int follow_poll_once(struct follower *f, struct ct_error *err)
+static int follow_poll_once(struct ct_follower *f, struct ct_error *err)
 {
 	int rc;
 
@@ -413,56 +494,81 @@ static int follow_poll_once(struct follower *f, struct ct_error *err)
 	return rc;
 }
 
-static bool follow_is_finished(const struct follower *f)
+static bool follow_is_finished(const struct ct_follower *f)
 {
 	char path[4096];
 
 	return !ct_path(path, sizeof(path), f->dir, CT_METADATA_FILE) && !access(path, F_OK);
 }
 
+int ct_follower_open(struct ct_follower **follower, const char *dir, const char *name, bool quiet,
+		     const struct ct_follow_sink *sink, struct ct_error *err)
+{
+	struct ct_follower *f = calloc(1, sizeof(*f));
+	int rc;
+
+	*follower = NULL;
+	if (!f)
+		return ct_fail(err, ENOMEM, "no memory");
+	*f = (struct ct_follower){ .dir = dir, .name = name, .quiet = quiet, .sink = sink, .old = true, .packet = malloc(CT_PACKET_MAX) };
+	/* follow_read_registry() begins at the start again: a line said twice is one. */
+	rc = f->packet ? ct_registry_read(&f->reg, dir, err) : ct_fail(err, ENOMEM, "no memory");
+	if (rc)
+		ct_follower_close(f);
+	else
+		*follower = f;
+	return rc;
+}
+
+int ct_follower_read(struct ct_follower *f, struct ct_follow_state *state, struct ct_error *err)
+{
+	int rc;
+
+	f->finished = follow_is_finished(f);
+	rc = follow_poll_once(f, err);
+	*state = (struct ct_follow_state){
+		.more = f->records > 0, .full = f->records >= FOLLOW_BATCH, .finished = f->finished,
+	};
+	/* What was there when this began may take several rounds; a finished trace is all old. */
+	f->old = f->old && (f->finished || f->records >= FOLLOW_BATCH);
+	f->records = 0;
+	return rc;
+}
+
+void ct_follower_close(struct ct_follower *f)
+{
+	if (!f)
+		return;
+	for (unsigned int i = 0; i < f->tails_count; i++) {
+		follow_tell_bad(f, &f->tails[i]);
+		free(f->tails[i].name);
+	}
+	free(f->tails);
+	free(f->packet);
+	ct_registry_free(&f->reg);
+	free(f);
+}
+
 int ct_follow(const char *dir, const struct ct_follow_sink *sink, const volatile bool *stop,
 	      struct ct_error *err)
 {
-	struct follower f = { .dir = dir, .sink = sink, .old = true };
 	struct timespec pause = { .tv_nsec = POLL_NS };
-	int rc, told;
+	struct ct_follow_state state;
+	struct ct_follower *f;
+	int rc = ct_follower_open(&f, dir, dir, false, sink, err), told;
 
-	/* follow_read_registry() begins at the start again: a line said twice is one. */
-	rc = ct_registry_read(&f.reg, dir, err);
-	if (rc)
-		goto out;
-	f.packet = malloc(CT_PACKET_MAX);
-	if (!f.packet) {
-		rc = ct_fail(err, ENOMEM, "no memory");
-		goto out;
-	}
-	for (;;) {
-		bool more, old;
-
-		f.finished = follow_is_finished(&f);
-		rc = follow_poll_once(&f, err);
-		more = f.records > 0;
-		/* What was there when this began may take several rounds; a finished trace is all old. */
-		old = f.old && (f.finished || f.records >= FOLLOW_BATCH);
-		f.records = 0;
-		told = sink->idle(sink->arg, &more);
+	while (!rc) {
+		rc = ct_follower_read(f, &state, err);
+		told = sink->idle(sink->arg, &state.more);
 		if (!rc && told)
 			rc = told == -EPIPE ? -EPIPE : ct_fail(err, -told, "%s", strerror(-told));
-		f.old = old;
-		if (rc || *stop || (f.finished && !more))
+		if (rc || *stop || (state.finished && !state.more))
 			break;
-		if (!more)
+		if (!state.more)
 			nanosleep(&pause, NULL);
 	}
 	if (rc == -EPIPE)	/* nobody looks any more */
 		rc = 0;
-	for (unsigned int i = 0; i < f.tails_count; i++)
-		follow_tell_bad(&f, &f.tails[i]);
-out:
-	for (unsigned int i = 0; i < f.tails_count; i++)
-		free(f.tails[i].name);
-	free(f.tails);
-	free(f.packet);
-	ct_registry_free(&f.reg);
+	ct_follower_close(f);
 	return rc;
 }

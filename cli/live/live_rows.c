@@ -77,7 +77,7 @@ int ct_live_follow(const char *dir, bool only_new, FILE *out, const volatile boo
 		   struct ct_error *err)
 {
 	struct rows rows = { .only_new = only_new, .out = out };
-	struct ct_follow_sink sink = { &rows, rows_record, rows_print };
+	struct ct_follow_sink sink = { .arg = &rows, .record = rows_record, .idle = rows_print };
 	int rc;
 
 	ct_live_init(&rows.live, NULL, out);

@@ -385,7 +385,7 @@ int ct_top_follow(const char *dir, const struct ct_top_options *options, FILE *o
 		  const volatile bool *stop, struct ct_error *err)
 {
 	struct top top;
-	struct ct_follow_sink sink = { &top, top_record, top_follow_idle };
+	struct ct_follow_sink sink = { .arg = &top, .record = top_record, .idle = top_follow_idle };
 	int rc;
 
 	top_open(&top, dir, options, out);

@@ -136,7 +136,7 @@ static int scrape_device(struct scrape *s, struct ct_error *err)
 int ct_scrape_serve(struct ct_http *h, const char *dir, const volatile bool *stop, struct ct_error *err)
 {
 	struct scrape s = { .http = h, .dir = dir, .stop = stop, .lock = PTHREAD_MUTEX_INITIALIZER, .recording = true };
-	struct ct_follow_sink sink = { &s, scrape_record, scrape_follow_idle };
+	struct ct_follow_sink sink = { .arg = &s, .record = scrape_record, .idle = scrape_follow_idle };
 	pthread_t thread;
 	int rc = pthread_create(&thread, NULL, scrape_answer, &s);
 

@@ -18,7 +18,7 @@ OBJS := $(patsubst %.c,$(B)/%.o,$(CLI_SRCS))
 # All but main(), once, for the programs that test functions: each takes what it needs of it.
 LIB := $(B)/cli.a
 
-all: $(B)/cudatrace $(B)/make_trace $(B)/make_gpu $(B)/make_rules $(B)/hurt_trace $(B)/hostile_trace $(B)/make_hosts $(B)/replay $(B)/usage $(B)/many $(B)/units $(B)/rings $(B)/tables $(B)/phases $(B)/live_text $(B)/ring $(B)/rate
+all: $(B)/cudatrace $(B)/make_trace $(B)/make_gpu $(B)/make_rules $(B)/hurt_trace $(B)/hostile_trace $(B)/make_hosts $(B)/replay $(B)/usage $(B)/many $(B)/units $(B)/rings $(B)/follow $(B)/tables $(B)/phases $(B)/live_text $(B)/ring $(B)/rate
 
 $(B)/cudatrace: $(OBJS)
 	$(call run,LD,$@) $(CC) $(SANITIZE) -o $@ $^ $(CLI_LIBS)
@@ -60,6 +60,9 @@ $(B)/units: tests/cli/units.c tests/tap.h $(LIB)
 	$(call run,LD,$@) $(CC) $(FLAGS) $(SANITIZE) -o $@ $(filter-out %.h,$^) $(CLI_LIBS)
 
 $(B)/rings: tests/cli/rings.c tests/tap.h $(ABI) $(LIB)
+	$(call run,LD,$@) $(CC) $(FLAGS) $(SANITIZE) -o $@ $(filter-out %.h,$^) $(CLI_LIBS)
+
+$(B)/follow: tests/cli/follow.c tests/cli/writer.h tests/tap.h $(ABI) $(LIB)
 	$(call run,LD,$@) $(CC) $(FLAGS) $(SANITIZE) -o $@ $(filter-out %.h,$^) $(CLI_LIBS)
 
 $(B)/tables: tests/cli/tables.c tests/tap.h $(LIB)

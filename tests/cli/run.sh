@@ -162,6 +162,14 @@ t_rings()
 	ok $? "rings: $(grep -c '^ok' "$work/rings.tap") tests" || grep -v '^ok' "$work/rings.tap"
 }
 
+# Following a directory: streams that are made anew, and from a moment on.
+t_follow()
+{
+	rm -rf "$work/follow" && mkdir "$work/follow"
+	"$b/follow" "$work/follow" >"$work/follow.tap" 2>"$work/follow.err"
+	is "$? $(wc -c <"$work/follow.err")" "0 0" "follow: $(grep -c '^ok' "$work/follow.tap") tests" || grep -v '^ok' "$work/follow.tap" "$work/follow.err"
+}
+
 # The module's ring with a clock that moves by days, and the reader.
 t_ring()
 {
