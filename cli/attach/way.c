@@ -13,6 +13,13 @@
 
 static bool way_is(const char *path, const char *start) { return !strncmp(path, start, strlen(start)); }
 
+static bool way_ends(const char *path, const char *end)
+{
+	size_t length = strlen(path), last = strlen(end);
+
+	return length >= last && !strcmp(path + length - last, end);
+}
+
 void ct_way_of(pid_t pid, struct ct_way *w)
 {
 	FILE *maps = ct_proc_maps(pid);
@@ -30,8 +37,11 @@ void ct_way_of(pid_t pid, struct ct_way *w)
 			w->how = how;
 		w->cuda |= way_is(file, "libcuda.so");
 		w->session |= way_is(m.path, CLOCK_PAGE);
-		if (open && !*w->dir)
+		/* (A file of another recording that has ended may still be mapped.) */
+		if (open && (!*w->dir || w->deleted)) {
+			w->deleted = way_ends(m.path, " (deleted)");
 			snprintf(w->dir, sizeof(w->dir), "%.*s", (int)(open - m.path), m.path);
+		}
 	}
 	if (maps)
 		fclose(maps);

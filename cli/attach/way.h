@@ -19,6 +19,7 @@ struct ct_way {
 	enum ct_way_how how;
 	bool cuda;		/* libcuda is there */
 	bool session;		/* it has the module's device open, and is in the session, if one runs */
+	bool deleted;		/* the files in dir that it writes to were deleted, perhaps with the directory */
 	char dir[PATH_MAX];	/* the trace that it writes to; "": none, or to the device */
 };
 

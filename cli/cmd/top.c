@@ -26,21 +26,29 @@ static volatile bool stop;
 
 static const char doc[] =
 	"Show what is called now, by process and function, with percentiles of the\n"
-	"durations: of all processes, from /dev/cudatrace, or of the trace that is\n"
-	"being recorded in DIR.  Without DIR and the module: which programs use\n"
-	"libcuda, and what records them.\n"
+	"durations: of the trace that is being recorded in DIR, or without DIR of\n"
+	"this machine: which programs use libcuda, what records them, and what those\n"
+	"do that are recorded, into directories or by the module (/dev/cudatrace).\n"
 	"\vThe first table has a row for each process: calls that failed, bytes that it\n"
 	"copies, memory of the GPU that it allocated since it is recorded and did not\n"
 	"free, and how it came to be recorded. Below it are programs of this machine\n"
 	"that use libcuda and are not recorded here; one that stands by can be asked\n"
-	"(cudatrace record --pid).\n\nCALLS/s and TIME% (of one thread's time) are of the last interval, the rest\n"
-	"is of all calls. With DIR it ends with the recording, and the last view is of\n"
-	"all of it; Ctrl-C ends it in any case. In a pipe, and with --batch, each view\n"
-	"follows the one before. On a terminal these keys work: space (freeze, and go\n"
-	"on), s (sort by another column), q (end).\n"
+	"(cudatrace record --pid).\n"
+	"\nWithout DIR, \"into DIR\" says into which directory a program is recorded.\n"
+	"Figures are of calls since top began. MEMORY is \"-\" where the recording\n"
+	"began before: what the program held then is not known. All figures are \"-\"\n"
+	"where the directory can't be followed; RECORDED says why. An ordinary user\n"
+	"sees own programs only, root sees all.\n"
+	"\nCALLS/s and TIME% (of one thread's time) are of the last interval, the rest\n"
+	"is of all calls. So the first view comes after one --delay (on a terminal\n"
+	"without DIR after half a second). With DIR it ends with the recording, and\n"
+	"the last view is of all of it; Ctrl-C ends it in any case. In a pipe, and\n"
+	"with --batch, each view follows the one before. On a terminal these keys\n"
+	"work: space (freeze, and go on), s (sort by another column), q (end).\n"
 	"\n"
 	"EXAMPLES\n"
 	"  cudatrace top\n"
+	"  cudatrace top --batch --delay 5 --views 1 --sort calls\n"
 	"  cudatrace record -o trace -- python train.py & cudatrace top trace\n"
 	"  cudatrace top --batch --delay 10 --views 1 --sort calls trace >view.txt\n"
 	"  cudatrace top --pid 4242 --filter 'cuMem*' trace\n";
@@ -48,7 +56,7 @@ static const char doc[] =
 static const struct argp_option options[] = {
 	{ "delay", 'd', "SECONDS", 0, "between two views (default 2)", 0 },
 	{ "views", KEY_VIEWS, "N", 0, "end after N views", 0 },
-	{ "top", 'n', "N", 0, "rows of a view (default: what the terminal holds, 20 in a pipe)", 0 },
+	{ "top", 'n', "N", 0, "rows of functions, and without DIR of processes (default: what the terminal holds; in a pipe 20 functions, all processes)", 0 },
 	{ "batch", 'b', NULL, 0, "one view behind the other, as in a pipe, for scripts", 0 },
 	{ "sort", KEY_SORT, "WHAT", 0, "what is the most stands first: time (default), calls, p99, failed, bytes", 0 },
 	{ "calls", 'c', NULL, 0, "the same as --sort calls", 0 },
@@ -128,19 +136,18 @@ static void top_on_signal(int sig)
 	stop = true;
 }
 
-static int top_device(const struct ct_top_options *options)
+static int top_machine(const struct ct_top_options *options)
 {
 	struct ct_error err;
 	int fd, rc;
 
 	fd = open(CT_DEVICE_PATH, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0 && errno == ENOENT)
-		return ct_top_machine(options, stdout, &stop);
-	if (fd < 0)
+	if (fd < 0 && errno != ENOENT)
 		return ct_complain("%s: %s; 'cudatrace doctor' says how to get access", CT_DEVICE_PATH,
 				   strerror(errno));
-	rc = ct_top_device(fd, options, stdout, &stop, &err);
-	close(fd);
+	rc = ct_top_machine(fd, options, stdout, &stop, &err);
+	if (fd >= 0)
+		close(fd);
 	return rc ? ct_complain("%s: %s", CT_DEVICE_PATH, err.text) : 0;
 }
 
@@ -155,7 +162,7 @@ int cmd_top(int argc, char **argv)
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	if (!env.dir)
-		return top_device(&env.options);
+		return top_machine(&env.options);
 	if (ct_top_follow(env.dir, &env.options, stdout, &stop, &err))
 		return ct_complain("%s", err.text);
 	return 0;

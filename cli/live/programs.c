@@ -17,7 +17,7 @@
 #include "attach/way.h"
 #include "base/clock.h"
 #include "base/grow.h"
-#include "live/live.h"
+#include "base/proc.h"
 #include "view/term.h"
 
 #define PROGRAMS_MOST	1024u
@@ -33,19 +33,33 @@ static struct ct_program *programs_of(struct ct_programs *p, uint32_t pid)
 	return one || p->programs.count == PROGRAMS_MOST ? one : ct_keyed_put(&p->programs, pid);
 }
 
-int ct_programs_call(struct ct_programs *p, uint32_t pid, bool here, bool failed, uint64_t ns)
+int ct_programs_call(struct ct_programs *p, const struct ct_live_call *call, struct ct_programs_from from)
 {
-	struct ct_program *one = programs_of(p, pid);
+	struct ct_program *one = programs_of(p, call->pid);
+	uint64_t ns = call->timed ? call->ns : 0;
 
 	if (!one)
 		return p->programs.count == PROGRAMS_MOST ? 0 : -ENOMEM;
-	one->here |= here;
+	one->here |= from.here;
+	one->elsewhere |= from.elsewhere;
 	one->calls++;
-	one->now_calls++;
-	one->failed += failed;
+	one->now_calls += from.now;
+	one->failed += call->failed;
 	one->ns += ns;
-	one->now_ns += ns;
+	one->now_ns += from.now ? ns : 0;
 	return 0;
+}
+
+void ct_programs_left_out(struct ct_programs *p, uint32_t pid)
+{
+	struct ct_program *one = pid ? programs_of(p, pid) : NULL;
+
+	for (size_t i = 0; !pid && i < p->programs.count; i++)
+		p->programs.list[i].partly = true;
+	if (!one)
+		return;
+	one->partly = true;
+	one->elsewhere |= p->follows;
 }
 
 /* ------------------------------------------------------ memory ------------- */
@@ -103,7 +117,7 @@ static int programs_memory(struct ct_programs *p, struct ct_program *one, const 
 	return 0;
 }
 
-int ct_programs_record(struct ct_programs *p, const struct ct_record *r)
+int ct_programs_record(struct ct_programs *p, const struct ct_record *r, struct ct_programs_from from)
 {
 	bool begins = r->class->id == CT_CLASS_process, ends = r->class->id == CT_CLASS_exit;
 	bool copies = ct_class_is(r->class, CT_IS_COPY);
@@ -119,11 +133,12 @@ int ct_programs_record(struct ct_programs *p, const struct ct_record *r)
 		return 0;
 	}
 	one->sizes = true;
+	one->elsewhere |= from.elsewhere;
 	if ((r->flags & (CT_F_BEGIN | CT_F_ABANDONED)) || ct_record_failed(r) || !r->fields)
 		return 0;
 	if (copies) {
 		one->copied += ct_record_known(r, CT_KNOWN_SIZE);
-		one->now_copied += ct_record_known(r, CT_KNOWN_SIZE);
+		one->now_copied += from.now ? ct_record_known(r, CT_KNOWN_SIZE) : 0;
 		return 0;
 	}
 	return ct_class_is(r->class, CT_IS_HOST) ? 0 : programs_memory(p, one, r);
@@ -149,41 +164,94 @@ static bool programs_same_dir(const char *a, const char *b)
 	return *a && b && !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-static void programs_other(struct ct_programs *p, pid_t pid, const char *dir)
+static void programs_other(struct ct_programs *p, pid_t pid, const char *dir, struct ct_elsewhere *follow)
 {
 	struct ct_program_other *o;
+	struct ct_proc_stat stat;
 	struct ct_way w;
 
 	ct_way_of(pid, &w);
-	if ((!w.cuda && w.how != CT_WAY_STANDBY) || programs_same_dir(w.dir, dir) ||
+	p->hidden |= w.how == CT_WAY_UNKNOWN && ct_proc_stat(pid, &stat);
+	if ((!w.cuda && w.how != CT_WAY_STANDBY) || programs_same_dir(w.dir, dir) || !ct_proc_stat(pid, &stat) ||
 	    !ct_room(p->others, p->others_count, p->others_room))
 		return;
 	o = &p->others[p->others_count++];
-	*o = (struct ct_program_other){ .pid = (uint32_t)pid };
-	if (*w.dir)
-		snprintf(o->what, sizeof(o->what), "into %.50s", w.dir);
-	else
-		snprintf(o->what, sizeof(o->what), "%s", w.how == CT_WAY_STANDBY ? "no, stands by" : "no");
+	*o = (struct ct_program_other){ .pid = (uint32_t)pid, .started = stat.started, .attached = w.how == CT_WAY_ATTACHED, .session = w.session };
+	memcpy(o->name, stat.name, sizeof(o->name));
+	if (*w.dir) {
+		o->dir = strdup(w.dir);
+		o->why = !follow ? NULL : o->dir ? ct_elsewhere_process(follow, pid, &w) : "no memory";
+	} else {
+		o->what = w.how == CT_WAY_STANDBY ? "no, stands by" : "no";
+	}
 }
 
-static void programs_look(struct ct_programs *p, const char *dir)
+static void programs_forget_others(struct ct_programs *p)
+{
+	for (unsigned int i = 0; i < p->others_count; i++)
+		free(p->others[i].dir);
+	p->others_count = 0;
+}
+
+static const struct ct_program_other *programs_other_of(const struct ct_programs *p, uint64_t pid)
+{
+	for (unsigned int i = 0; i < p->others_count; i++)
+		if (p->others[i].pid == pid)
+			return &p->others[i];
+	return NULL;
+}
+
+static bool programs_is_followed(const struct ct_program_other *o) { return o->dir && !o->why; }
+
+/* Those that are recorded into a directory, and those that are not any more. */
+static void programs_follow(struct ct_programs *p)
+{
+	for (size_t i = p->programs.count; i-- > 0;) {
+		struct ct_program *one = &p->programs.list[i];
+		const struct ct_program_other *o = one->elsewhere ? programs_other_of(p, one->pid) : NULL;
+
+		if (!one->elsewhere || (o && programs_is_followed(o) && (!one->started || o->started == one->started)))
+			continue;
+		programs_ended(p, one, ct_now_ns());
+		ct_keyed_remove(&p->programs, one);
+	}
+	for (unsigned int i = 0; i < p->others_count; i++) {
+		struct ct_program *one = programs_is_followed(&p->others[i]) ? programs_of(p, p->others[i].pid) : NULL;
+
+		if (!one)
+			continue;
+		one->elsewhere = one->here = one->sizes = true;
+		one->started = p->others[i].started;
+	}
+}
+
+bool ct_programs_look(struct ct_programs *p, const char *dir, struct ct_elsewhere *follow)
 {
 	struct dirent *entry;
 	DIR *proc;
 
 	if (p->looked && ct_now_ns() - p->looked < LOOK_NS)
-		return;
+		return false;
 	p->looked = ct_now_ns();
-	p->others_count = 0;
+	programs_forget_others(p);
+	p->hidden = false;
+	p->follows = follow != NULL;
+	if (follow)
+		ct_elsewhere_look_begin(follow);
 	proc = opendir("/proc");
 	while (proc && (entry = readdir(proc))) {
 		pid_t pid = (pid_t)atoi(entry->d_name);
 
 		if (pid > 0 && pid != getpid() && p->others_count < PROGRAMS_MOST)
-			programs_other(p, pid, dir);
+			programs_other(p, pid, dir, follow);
 	}
 	if (proc)
 		closedir(proc);
+	if (follow) {
+		ct_elsewhere_look_end(follow);
+		programs_follow(p);
+	}
+	return true;
 }
 
 /* How a process came to be recorded; "": that is not known here. */
@@ -208,9 +276,9 @@ static int programs_compare(const void *a, const void *b, void *arg)
 	const struct ct_program *x = *(struct ct_program *const *)a, *y = *(struct ct_program *const *)b;
 	uint64_t of[2][3] = { { x->now_ns, x->ns, x->calls }, { y->now_ns, y->ns, y->calls } };
 
-	if (view->by_calls || view->by_failed) {
-		of[0][0] = view->by_failed ? x->failed : x->now_calls;
-		of[1][0] = view->by_failed ? y->failed : y->now_calls;
+	if (view->by_calls || view->by_failed || view->by_bytes) {
+		of[0][0] = view->by_failed ? x->failed : view->by_bytes ? x->now_copied : x->now_calls;
+		of[1][0] = view->by_failed ? y->failed : view->by_bytes ? y->now_copied : y->now_calls;
 	}
 	for (unsigned int i = 0; i < 3; i++)
 		if (of[0][i] != of[1][i])
@@ -224,48 +292,75 @@ static int programs_name_width(const struct ct_programs_view *view)
 	return view->width < 100 ? 12 : 15;
 }
 
+/* Columns for how it is recorded: all that the figures leave. */
+static unsigned int programs_recorded_width(const struct ct_programs_view *view)
+{
+	return view->width > 82 ? view->width - (unsigned int)programs_name_width(view) - 50 : 18;
+}
+
 static void programs_row(const struct ct_programs_view *view, const char *name, uint32_t pid, const char *const figures[4],
 			 const char *recorded)
 {
-	int width = programs_name_width(view), before = width + 50;
+	int width = programs_name_width(view);
 	char process[64], what[256];
 
 	fprintf(view->out, "%-*s %7u %8s %7s %11s %11s%s%s\n", width, ct_term_clean(process, sizeof(process), name, (unsigned int)width), pid,
 		figures[0], figures[1], figures[2], figures[3], *recorded ? " " : "",
-		ct_term_clean(what, sizeof(what), recorded, view->width > 82 ? view->width - (unsigned int)before : 18));
+		ct_term_clean(what, sizeof(what), recorded, programs_recorded_width(view)));
 }
 
-static void programs_own(const struct ct_programs_view *view, struct ct_processes *names, const struct ct_program *one)
+/* Of a directory the end is what tells it from others. */
+static const char *programs_recorded(const struct ct_programs_view *view, const struct ct_program_other *o, char *text, size_t size)
 {
-	char calls[32], failed[CT_TERM_TEXT], copied[CT_TERM_TEXT], held[CT_TERM_TEXT];
-	const char *const figures[4] = { calls, failed, one->sizes ? copied : "-", one->sizes ? held : "-" };
+	size_t room = programs_recorded_width(view), before = o->why ? strlen(o->why) + 2 : strlen("into ");
+	const char *how = o->attached && room > 50 ? ", attached" : "", *dir = o->dir;
+
+	if (!o->dir)
+		return o->session && view->session ? "session" : o->what;
+	before += o->why ? 0 : strlen(how);
+	room = room > before ? room - before : 0;
+	while (strlen(dir) > room && strchr(dir + 1, '/'))
+		dir = strchr(dir + 1, '/') + 1;
+	snprintf(text, size, "%s%s%s%s", o->why ? o->why : "into", o->why ? ": " : " ", dir, o->why ? "" : how);
+	return text;
+}
+
+static void programs_own(const struct ct_programs *p, const struct ct_programs_view *view, struct ct_processes *names,
+			 const struct ct_program *one)
+{
+	char calls[32], failed[CT_TERM_TEXT], copied[CT_TERM_TEXT], held[CT_TERM_TEXT], text[512];
+	const char *const figures[4] = { calls, failed, one->sizes ? copied : "-", one->sizes && !one->partly ? held : "-" };
+	const struct ct_program_other *o = one->elsewhere ? programs_other_of(p, one->pid) : NULL;
 
 	snprintf(calls, sizeof(calls), "%.0f", view->seconds > 0 ? one->now_calls / view->seconds : 0);
 	ct_term_count(failed, one->failed);
 	ct_term_bytes(copied, view->seconds > 0 ? one->now_copied / view->seconds : 0);
 	ct_term_bytes(held, one->held);
 	programs_row(view, ct_live_process(names, (uint32_t)one->pid, one->here), (uint32_t)one->pid, figures,
-		     view->machine ? programs_how(one, view->dir) : "");
+		     !view->machine ? "" : o ? programs_recorded(view, o, text, sizeof(text)) : programs_how(one, view->dir));
 }
 
-static unsigned int programs_others(struct ct_programs *p, struct ct_processes *names, const struct ct_programs_view *view)
+/* @rows: that there is room for. */
+static unsigned int programs_others(const struct ct_programs *p, struct ct_processes *names, const struct ct_programs_view *view,
+				    unsigned int rows)
 {
-	static const char *const none[4] = { "", "", "", "" };
+	static const char *const none[4] = { "", "", "", "" }, *const unknown[4] = { "-", "-", "-", "-" };
 	unsigned int lines = 0, left_out = 0;
+	char text[512];
 
-	programs_look(p, view->dir);
 	for (unsigned int i = 0; i < p->others_count; i++) {
 		const struct ct_program_other *o = &p->others[i];
 		const struct ct_program *one = ct_keyed_get(&p->programs, o->pid);
 
 		if ((one && one->here) || (view->pid && view->pid != o->pid))
 			continue;
-		if (lines == ROWS_OTHERS) {
+		if (lines == rows) {
 			left_out++;
 			continue;
 		}
 		lines++;
-		programs_row(view, ct_live_process(names, o->pid, true), o->pid, none, o->what);
+		programs_row(view, ct_live_process(names, o->pid, true), o->pid, o->why ? unknown : none,
+			     programs_recorded(view, o, text, sizeof(text)));
 	}
 	if (left_out)
 		fprintf(view->out, "... and %u more that are not recorded here\n", left_out);
@@ -275,7 +370,7 @@ static unsigned int programs_others(struct ct_programs *p, struct ct_processes *
 unsigned int ct_programs_print(struct ct_programs *p, struct ct_processes *names, const struct ct_programs_view *view)
 {
 	struct ct_program **list = malloc((p->programs.count + 1) * sizeof(*list));
-	unsigned int count = 0, lines = 1;
+	unsigned int count = 0, rows = view->rows ? view->rows : ROWS, shown, lines = 1;
 
 	fprintf(view->out, "%-*s %7s %8s %7s %11s %11s%s\n", programs_name_width(view), "PROCESS", "PID", "CALLS/s", "FAILED", "COPIED/s", "MEMORY",
 		view->machine ? " RECORDED" : "");
@@ -284,21 +379,23 @@ unsigned int ct_programs_print(struct ct_programs *p, struct ct_processes *names
 			list[count++] = &p->programs.list[i];
 	if (count)
 		qsort_r(list, count, sizeof(*list), programs_compare, (void *)view);
-	for (unsigned int i = 0; i < count && i < ROWS; i++, lines++)
-		programs_own(view, names, list[i]);
-	if (count > ROWS) {
-		fprintf(view->out, "... and %u more\n", count - ROWS);
+	shown = count < rows ? count : rows;
+	for (unsigned int i = 0; i < shown; i++, lines++)
+		programs_own(p, view, names, list[i]);
+	if (count > shown) {
+		fprintf(view->out, "... and %u more\n", count - shown);
 		lines++;
 	}
 	free(list);
 	for (size_t i = 0; i < p->programs.count; i++)
 		p->programs.list[i].now_calls = p->programs.list[i].now_ns = p->programs.list[i].now_copied = 0;
-	return lines + (view->machine ? programs_others(p, names, view) : 0);
+	return lines + (view->machine ? programs_others(p, names, view, view->rows ? rows - shown : ROWS_OTHERS) : 0);
 }
 
 void ct_programs_free(struct ct_programs *p)
 {
 	ct_keyed_free(&p->programs);
 	ct_keyed_free(&p->memory);
+	programs_forget_others(p);
 	free(p->others);
 }

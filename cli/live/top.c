@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fnmatch.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,9 +29,12 @@
 
 #define TOP_ROWS	4096	/* functions of processes that are told apart */
 #define TOP_NAME	64
+#define TOP_RECENT	256u	/* functions that are found without their names */
 #define TOP_STUCK	3	/* collectives that are shown */
 #define TOP_WIDE	112	/* columns of a view with nearly all that is known */
 #define TOP_WIDEST	132	/* ... with bytes, too */
+#define TOP_READ_NS	100000000ull	/* between two looks into the directories of other recordings */
+#define TOP_FIRST_NS	500000000ull	/* until the first view of the machine on a terminal */
 
 struct entry {
 	uint64_t key;		/* of the next two */
@@ -39,16 +43,29 @@ struct entry {
 	uint64_t calls, failed, bytes, now_calls, now_ns;	/* now: since the last view */
 	bool here;		/* called just now, so by a process of this machine */
 	bool gpu;		/* no call: what the GPU did */
+	bool elsewhere;		/* recorded into a directory that the machine's view follows */
 	struct ct_histogram durations;
+};
+
+/* Where the function of a class was found last: comparing names for each of a million calls a second would cost most. */
+struct recent {
+	const struct ct_class *class;	/* NULL: none */
+	uint32_t pid, index;
 };
 
 struct top {
 	const struct ct_top_options *options;
 	FILE *out;
 	CT_KEYED(struct entry) entries;
+	struct recent recent[TOP_RECENT];	/* of entries */
 	struct ct_processes processes;		/* names, from the trace or from /proc */
 	struct ct_programs programs;
-	const char *dir;			/* NULL: none */
+	const char *dir;			/* NULL: none, it is the machine's view */
+	struct ct_elsewhere elsewhere;		/* of the machine's view: recordings that go to directories */
+	struct ct_follow_sink elsewhere_sink;
+	uint64_t elsewhere_read;		/* ns: when they were read */
+	bool elsewhere_more;			/* and there may be more */
+	bool session;				/* the module's session is read */
 	struct ct_stuck stuck;			/* collectives that wait for a rank */
 	bool over;				/* the recording ended: time does not go on */
 	uint64_t others;			/* calls beyond TOP_ROWS */
@@ -72,52 +89,141 @@ static uint64_t top_key(uint32_t pid, const char *name)
 	return ct_mix(ct_hash_add(CT_HASH_BEGIN, name, strlen(name)), pid);
 }
 
-static struct entry *top_entry(struct top *top, uint32_t pid, const char *name)
+/* @class: whose name it is; NULL: of none. */
+static struct entry *top_entry(struct top *top, uint32_t pid, const char *name, const struct ct_class *class)
 {
-	uint64_t key = top_key(pid, name);
-	struct entry *e = ct_keyed_get(&top->entries, key);
+	struct recent *recent = &top->recent[((uintptr_t)class / 64 ^ pid) % TOP_RECENT];
+	struct entry *e;
+	uint64_t key;
 
-	if (e)
-		return e;
-	if (top->entries.count == TOP_ROWS || !(e = ct_keyed_put(&top->entries, key)))
-		return NULL;
-	e->pid = pid;
-	snprintf(e->name, sizeof(e->name), "%s", name);
+	if (class && recent->class == class && recent->pid == pid)
+		return &top->entries.list[recent->index];
+	key = top_key(pid, name);
+	e = ct_keyed_get(&top->entries, key);
+	if (!e) {
+		if (top->entries.count == TOP_ROWS || !(e = ct_keyed_put(&top->entries, key)))
+			return NULL;
+		e->pid = pid;
+		snprintf(e->name, sizeof(e->name), "%s", name);
+	}
+	*recent = (struct recent){ .class = class, .pid = pid, .index = (uint32_t)(e - top->entries.list) };
 	return e;
 }
 
-/* @gpu: the GPU did it: it is no call. */
-static int top_count(struct top *top, const struct ct_live_call *call, bool here, bool gpu)
+static int top_count(struct top *top, const struct ct_live_call *call, const struct ct_class *class, struct ct_programs_from from)
 {
 	const struct ct_top_options *o = top->options;
 	struct entry *e;
 
 	if (o->pid && o->pid != call->pid)
 		return 0;
-	if (!gpu && ct_programs_call(&top->programs, call->pid, here, call->failed, call->timed ? call->ns : 0))
+	if (!from.gpu && ct_programs_call(&top->programs, call, from))
 		return -ENOMEM;
 	if (o->names && fnmatch(o->names, call->name, 0))
 		return 0;
-	e = top_entry(top, call->pid, call->name);
+	e = top_entry(top, call->pid, call->name, class);
 	if (!e) {
 		top->others++;
 		return 0;
 	}
-	e->here |= here;
-	e->gpu |= gpu;
+	e->here |= from.here;
+	e->gpu |= from.gpu;
+	e->elsewhere |= from.elsewhere;
 	e->calls++;
-	e->now_calls++;
+	e->now_calls += from.now;
 	e->failed += call->failed;
 	e->bytes += call->bytes;
 	if (!call->timed)
 		return 0;
-	e->now_ns += call->ns;
+	e->now_ns += from.now ? call->ns : 0;
 	return ct_histogram_add(&e->durations, call->ns);
 }
 
 static int top_call(void *arg, const struct ct_live_call *call)
 {
-	return top_count(arg, call, true, false);
+	return top_count(arg, call, NULL, (struct ct_programs_from){ .here = true, .now = true });
+}
+
+/* A record of a trace directory; @from.gpu is set here. */
+static int top_count_record(struct top *top, const struct ct_record *r, struct ct_programs_from from)
+{
+	const char *work;
+	struct ct_live_call call = { .name = r->class->name, .pid = r->pid };
+
+	from.gpu = r->class->layer == CT_LAYER_GPU;
+	work = from.gpu ? ct_gpu_work_name(r) : NULL;
+	if (from.gpu)
+		call.name = work ? work : "[CUDA kernel]";
+	call.timed = ct_record_timed(r);
+	call.ns = r->duration;
+	call.failed = ct_record_failed(r);
+	call.bytes = call.failed ? 0 : ct_record_known(r, CT_KNOWN_SIZE);
+	return top_count(top, &call, from.gpu ? NULL : r->class, from);
+}
+
+static bool top_is_call(const struct ct_record *r)
+{
+	return r->class->call && !(r->flags & CT_F_BEGIN) && !ct_class_is(r->class, CT_IS_SWITCH);
+}
+
+static void top_left_out(void *arg, uint32_t pid)
+{
+	struct top *top = arg;
+
+	ct_programs_left_out(&top->programs, pid);
+}
+
+/* ------------------------------------------- recordings of the machine --- */
+
+static int top_elsewhere_record(void *arg, const struct ct_registry *reg, const struct ct_record *r, bool old)
+{
+	struct top *top = arg;
+	/* A recording that is found late has records from before the last view. */
+	const struct ct_programs_from from = { .here = true, .elsewhere = true, .now = !old || r->end > top->last };
+
+	(void)reg;
+	if (top->options->pid && top->options->pid != r->pid)
+		return 0;
+	if (ct_programs_record(&top->programs, r, from))
+		return -ENOMEM;
+	return top_is_call(r) ? top_count_record(top, r, from) : 0;
+}
+
+/* What is not recorded any more is forgotten, and a pid may be another process's now. */
+static void top_looked(struct top *top)
+{
+	/* Classes of a directory that is not followed any more are gone, and entries move. */
+	memset(top->recent, 0, sizeof(top->recent));
+	for (size_t i = top->entries.count; i-- > 0;) {
+		struct entry *e = &top->entries.list[i];
+
+		if (!e->elsewhere || ct_keyed_get(&top->programs.programs, e->pid))
+			continue;
+		ct_histogram_free(&e->durations);
+		ct_keyed_remove(&top->entries, e);
+	}
+	for (unsigned int i = 0; i < top->programs.others_count; i++) {
+		const struct ct_program_other *o = &top->programs.others[i];
+		struct ct_process_name *name = ct_keyed_put(&top->processes.names, o->pid);
+
+		if (!name)
+			continue;
+		free(name->name);
+		name->name = strdup(o->name);
+	}
+}
+
+static void top_elsewhere(struct top *top)
+{
+	uint64_t now = ct_now_ns();
+
+	if (top->dir || now - top->elsewhere_read < TOP_READ_NS)
+		return;
+	if (ct_programs_look(&top->programs, NULL, &top->elsewhere))
+		top_looked(top);
+	/* Where there may be more, it goes on with that at once. */
+	top->elsewhere_more = ct_elsewhere_read(&top->elsewhere);
+	top->elsewhere_read = top->elsewhere_more ? 0 : now;
 }
 
 /* ------------------------------------------------------------------ a view --- */
@@ -164,16 +270,48 @@ static int top_compare(const void *a, const void *b, void *sort)
 	return 0;
 }
 
-/* How many functions there is room for, below @lines of the view. */
-static unsigned int top_rows(const struct top *top, unsigned int lines)
+/* 0: it is no terminal. */
+static unsigned int top_terminal_lines(const struct top *top)
 {
 	struct winsize size;
 
+	return top->terminal && !ioctl(fileno(top->out), TIOCGWINSZ, &size) ? size.ws_row : 0;
+}
+
+/* How many functions there is room for, below @lines of the view. */
+static unsigned int top_rows(const struct top *top, unsigned int lines)
+{
+	unsigned int all = top_terminal_lines(top);
+
 	if (top->options->rows)
 		return top->options->rows;
-	if (top->terminal && !ioctl(fileno(top->out), TIOCGWINSZ, &size) && size.ws_row > lines + 3)
-		return size.ws_row - lines - 2;
-	return 20;
+	return all > lines + 3 ? all - lines - 2 : 20;
+}
+
+/* How many processes of the machine: of a terminal half, and all where there are no lines to save. */
+static unsigned int top_process_rows(const struct top *top)
+{
+	unsigned int all = top_terminal_lines(top);
+
+	if (top->options->rows)
+		return top->options->rows;
+	return !all ? UINT_MAX : all > 16 ? all / 2 : 8;
+}
+
+static void top_head(struct top *top, uint64_t calls, double seconds)
+{
+	char number[CT_TERM_TEXT], time[CT_TERM_TEXT];
+
+	if (top->terminal)
+		fputs("\033[H\033[J", top->out);
+	fprintf(top->out, "cudatrace top  %s  ", ct_term_ns(time, top->now > top->began ? top->now - top->began : 0));
+	if (top->dir || top->session || top->entries.count)
+		fprintf(top->out, "%s calls/s  %zu function%s%s%s%s", ct_term_count(number, seconds > 0 ? calls / seconds : 0),
+			top->entries.count, top->entries.count == 1 ? "" : "s", top->others ? ", more are not shown" : "",
+			top->sort == CT_TOP_TIME ? "" : "  by ", top->sort == CT_TOP_TIME ? "" : ct_top_sort_word[top->sort]);
+	else
+		fputs("programs that use libcuda; no call is recorded now", top->out);
+	fputs(!top->dir && top->programs.hidden && geteuid() ? "  (root sees those of other users)\n" : "\n", top->out);
 }
 
 /* All columns, or what fits a narrow terminal. */
@@ -219,10 +357,13 @@ static unsigned int top_stuck(struct top *top, unsigned int width)
 static unsigned int top_programs(struct top *top, unsigned int width, double seconds)
 {
 	const struct ct_programs_view view = {
-		.out = top->out, .width = width, .seconds = seconds, .dir = top->dir, .machine = !top->over, .pid = top->options->pid,
-		.by_calls = top->sort == CT_TOP_CALLS, .by_failed = top->sort == CT_TOP_FAILED,
+		.out = top->out, .width = width, .seconds = seconds, .dir = top->dir, .machine = !top->over, .session = top->session,
+		.pid = top->options->pid, .rows = top->dir ? 0 : top_process_rows(top),
+		.by_calls = top->sort == CT_TOP_CALLS, .by_failed = top->sort == CT_TOP_FAILED, .by_bytes = top->sort == CT_TOP_BYTES,
 	};
 
+	if (top->dir && !top->over)
+		ct_programs_look(&top->programs, top->dir, NULL);
 	return ct_programs_print(&top->programs, &top->processes, &view);
 }
 
@@ -231,7 +372,6 @@ static int top_view(struct top *top)
 	struct entry **list = malloc((top->entries.count + 1) * sizeof(*list));
 	unsigned int rows, width = ct_term_width(top->out, 120);
 	double seconds;
-	char calls[CT_TERM_TEXT], time[CT_TERM_TEXT];
 	uint64_t now = 0;
 
 	if (!list)
@@ -244,16 +384,12 @@ static int top_view(struct top *top)
 		now += list[i]->gpu ? 0 : list[i]->now_calls;
 	}
 	qsort_r(list, top->entries.count, sizeof(*list), top_compare, &top->sort);
-	if (top->terminal)
-		fputs("\033[H\033[J", top->out);
-	fprintf(top->out, "cudatrace top  %s  %s calls/s  %zu function%s%s%s%s\n",
-		ct_term_ns(time, top->now > top->began ? top->now - top->began : 0),
-		ct_term_count(calls, seconds > 0 ? now / seconds : 0), top->entries.count,
-		top->entries.count == 1 ? "" : "s", top->others ? ", more are not shown" : "",
-		top->sort == CT_TOP_TIME ? "" : "  by ", top->sort == CT_TOP_TIME ? "" : ct_top_sort_word[top->sort]);
+	top_head(top, now, seconds);
 	rows = 1 + top_stuck(top, width);
 	rows = top_rows(top, rows + top_programs(top, width, seconds) + 1);
-	if (width < TOP_WIDE)
+	if (!top->dir && !top->session && !top->entries.count)
+		;	/* no function is known: no table of them */
+	else if (width < TOP_WIDE)
 		fprintf(top->out, "%-12s %7s %8s %5s %9s %9s %s\n", "PROCESS", "PID", "CALLS/s", "TIME%",
 			"P50", "P99", "NAME");
 	else
@@ -318,11 +454,16 @@ static int top_key_pressed(struct top *top)
 static int top_idle(void *arg)
 {
 	struct top *top = arg;
+	double delay = top->options->delay * 1e9;
 	int rc = top_key_pressed(top);
 
 	if (rc)
 		return rc;
-	return !top->frozen && ct_now_ns() - top->shown >= top->options->delay * 1e9 ? top_view(top) : 0;
+	/* Who looks at a terminal wants to see which programs there are, if not yet what they do. */
+	if (!top->dir && top->terminal && !top->views && delay > TOP_FIRST_NS)
+		delay = TOP_FIRST_NS;
+	top_elsewhere(top);
+	return !top->frozen && ct_now_ns() - top->shown >= delay ? top_view(top) : 0;
 }
 
 static void top_open(struct top *top, const char *dir, const struct ct_top_options *options, FILE *out)
@@ -342,16 +483,15 @@ static void top_close(struct top *top)
 	ct_processes_free(&top->processes);
 	ct_programs_free(&top->programs);
 	ct_stuck_free(&top->stuck);
+	ct_elsewhere_end(&top->elsewhere);
 }
 
 /* -------------------------------------------------------------- a directory --- */
 
 static int top_record(void *arg, const struct ct_registry *reg, const struct ct_record *r, bool old)
 {
+	const struct ct_programs_from from = { .here = !old, .now = true };
 	struct top *top = arg;
-	bool gpu = r->class->layer == CT_LAYER_GPU;
-	const char *work = gpu ? ct_gpu_work_name(r) : NULL;
-	struct ct_live_call call = { .name = work ? work : gpu ? "[CUDA kernel]" : r->class->name, .pid = r->pid };
 
 	if (!top->records) {
 		top->records = true;
@@ -363,16 +503,11 @@ static int top_record(void *arg, const struct ct_registry *reg, const struct ct_
 	if (old && top->options->only_new)
 		top->began = top->last = top->now;
 	if (ct_processes_record(&top->processes, r) || ct_stuck_record(&top->stuck, r) ||
-	    ct_programs_record(&top->programs, r))
+	    ct_programs_record(&top->programs, r, from))
 		return -ENOMEM;
-	if (!r->class->call || (r->flags & CT_F_BEGIN) || ct_class_is(r->class, CT_IS_SWITCH) ||
-	    (old && top->options->only_new))
+	if (!top_is_call(r) || (old && top->options->only_new))
 		return 0;
-	call.timed = ct_record_timed(r);
-	call.ns = r->duration;
-	call.failed = ct_record_failed(r);
-	call.bytes = call.failed ? 0 : ct_record_known(r, CT_KNOWN_SIZE);
-	return top_count(top, &call, !old, gpu);
+	return top_count_record(top, r, from);
 }
 
 static int top_follow_idle(void *arg, bool *more)
@@ -385,7 +520,7 @@ int ct_top_follow(const char *dir, const struct ct_top_options *options, FILE *o
 		  const volatile bool *stop, struct ct_error *err)
 {
 	struct top top;
-	struct ct_follow_sink sink = { .arg = &top, .record = top_record, .idle = top_follow_idle };
+	struct ct_follow_sink sink = { .arg = &top, .record = top_record, .idle = top_follow_idle, .left_out = top_left_out };
 	int rc;
 
 	top_open(&top, dir, options, out);
@@ -404,52 +539,28 @@ int ct_top_follow(const char *dir, const struct ct_top_options *options, FILE *o
 	return rc;
 }
 
-/* --------------------------------------------------------------- the device --- */
+/* ------------------------------------------------------------- the machine --- */
 
-int ct_top_device(int fd, const struct ct_top_options *options, FILE *out, const volatile bool *stop,
-		  struct ct_error *err)
+int ct_top_machine(int fd, const struct ct_top_options *options, FILE *out, const volatile bool *stop, struct ct_error *err)
 {
 	struct top top;
 	struct ct_live_sink sink = { &top, top_call, top_idle };
 	int rc = 0;
 
 	top_open(&top, NULL, options, out);
+	top.session = fd >= 0;
+	top.elsewhere_sink = (struct ct_follow_sink){
+		.arg = &top, .record = top_elsewhere_record, .left_out = top_left_out, .after = top.began,
+	};
+	ct_elsewhere_begin(&top.elsewhere, &top.elsewhere_sink);
 	while (!rc && !*stop && !(options->views && top.views >= options->views) && !ferror(out)) {
 		struct pollfd p = { .fd = fd, .events = POLLIN };
 
-		if (poll(&p, 1, 100) > 0)
-			rc = ct_live_device_calls(fd, &sink, stop, err);
-		else if (top_idle(&top))
+		if (top_idle(&top))
 			break;
+		if (poll(&p, 1, top.elsewhere_more ? 0 : 50) > 0)
+			rc = ct_live_device_calls(fd, &sink, stop, err);
 	}
 	top_close(&top);
 	return rc;
-}
-
-/* ------------------------------------------------------------- the machine --- */
-
-int ct_top_machine(const struct ct_top_options *options, FILE *out, const volatile bool *stop)
-{
-	struct top top;
-
-	top_open(&top, NULL, options, out);
-	while (!*stop && !ferror(out)) {
-		unsigned int width = ct_term_width(out, 120);
-
-		if (top_key_pressed(&top))
-			break;
-		if (!top.frozen && (!top.views || ct_now_ns() - top.shown >= options->delay * 1e9)) {
-			fprintf(out, "%scudatrace top  which programs use libcuda; their calls: cudatrace top DIR\n", top.terminal ? "\033[H\033[J" : "");
-			top_programs(&top, width, 0);
-			if (!top.terminal)
-				fputc('\n', out);
-			top.shown = ct_now_ns();
-			top.views++;
-			if (fflush(out) || top.views == options->views)
-				break;
-		}
-		poll(NULL, 0, 50);
-	}
-	top_close(&top);
-	return 0;
 }

@@ -30,11 +30,10 @@ struct ct_top_options {
 int ct_top_follow(const char *dir, const struct ct_top_options *options, FILE *out,
 		  const volatile bool *stop, struct ct_error *err);
 
-/* Without either: which processes of this machine use libcuda, and what records them. */
-int ct_top_machine(const struct ct_top_options *options, FILE *out, const volatile bool *stop);
-
-/* Of all processes, by /dev/cudatrace, which @fd is open for (without blocking). */
-int ct_top_device(int fd, const struct ct_top_options *options, FILE *out, const volatile bool *stop,
-		  struct ct_error *err);
+/*
+ * Of this machine: which processes use libcuda, what records them, and what they do, of those that are recorded: into
+ * directories, or by the module's session.  @fd: /dev/cudatrace, open without blocking; -1: there is none.
+ */
+int ct_top_machine(int fd, const struct ct_top_options *options, FILE *out, const volatile bool *stop, struct ct_error *err);
 
 #endif

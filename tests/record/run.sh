@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../.."
 . tests/pick.sh
 choose_parts "inference machine report unseen status orphan options sanitizers handover late killed orphaned restless many
 	ending full_disk file_limit liar problems refused gpu gpu_transfers gpu_options gpu_nodes gpu_capture gpu_clock gpu_times gpu_numbers
-	gpu_threads gpu_late gpu_lost gpu_full gpu_limit gpu_company gpu_missing gpu_device gpu_processes gpu_exit gpu_exec gpu_blocked gpu_inside gpu_meets gpu_hardware gpu_names gpu_absent metrics metrics_clocks metrics_elsewhere metrics_absent attach attach_thread attach_exec attach_gpu attach_killed attach_deserted attach_ends attach_paused attach_refused standby standby_off standby_killed standby_window ways_doctor chosen capture capture_running capture_iterations slow_iteration standby_forked attach_cycles attach_moments attach_uprobes attach_late attach_shot attach_root attach_pids attach_filtered attach_user attach_musl attach_real_musl in_session in_session_idle in_session_buffers in_session_standby in_session_refused top_keys top_programs pack
+	gpu_threads gpu_late gpu_lost gpu_full gpu_limit gpu_company gpu_missing gpu_device gpu_processes gpu_exit gpu_exec gpu_blocked gpu_inside gpu_meets gpu_hardware gpu_names gpu_absent metrics metrics_clocks metrics_elsewhere metrics_absent attach attach_thread attach_exec attach_gpu attach_killed attach_deserted attach_ends attach_paused attach_refused standby standby_off standby_killed standby_window ways_doctor chosen capture capture_running capture_iterations slow_iteration standby_forked attach_cycles attach_moments attach_uprobes attach_late attach_shot attach_root attach_pids attach_filtered attach_user attach_musl attach_real_musl in_session in_session_idle in_session_buffers in_session_standby in_session_refused top_keys top_programs top_elsewhere top_attached top_container top_unreadable pack
 	keep_size keep_long keep_storm keep_week keep_full keep_gone keep_names names_full keep_copies keep_on ${CT_TEST_LONG:+keep_most} keep_unread keep_killed keep_overtaken keep_attached
 	attach_taken_over attach_both_paused attach_both attach_guard_killed
 	stacks stacks_interpreters stacks_embedded stacks_debian stacks_free_threaded stacks_held stacks_none stacks_hang stacks_explain
@@ -245,6 +245,7 @@ t_orphan()
 . tests/record/chosen.sh
 . tests/record/keep.sh
 . tests/record/top.sh
+. tests/record/top_elsewhere.sh
 . tests/record/stacks.sh
 . tests/export/html.sh
 . tests/export/parquet.sh

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""top_keys.py COMMAND DIR: cudatrace top DIR on a terminal, with keys; prints what they did."""
+"""top_keys.py COMMAND [DIR]: cudatrace top [DIR] on a terminal, with keys; prints what they did."""
 import os
 import pty
 import select
@@ -7,10 +7,10 @@ import sys
 import termios
 import time
 
-command, trace = sys.argv[1:]
+command, *trace = sys.argv[1:]
 pid, terminal = pty.fork()
 if not pid:
-    os.execv(command, [command, "top", "--delay", "0.2", trace])
+    os.execv(command, [command, "top", "--delay", "0.2", *trace])
 before = termios.tcgetattr(terminal)
 said = []
 
