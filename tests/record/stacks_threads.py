@@ -116,10 +116,10 @@ elif how == "pool":
             take(pool.submit(in_pool).result)
             give()
 elif how == "join":
-    # A thread is not sampled before its first launch: each has several.
-    for _ in range(rounds // 10):
+    # A thread is not sampled before its first launch, on a busy machine until later: each has many.
+    for _ in range(rounds // 20):
         give()
-        run([(lambda: [in_pool() for _ in range(10)],)])
+        run([(lambda: [in_pool() for _ in range(20)],)])
 elif how == "socket":
     ends = [socket.socketpair() for _ in range(2)]
 
