@@ -8,6 +8,7 @@
 #include "analysis/gpu/coverage.h"
 #include "analysis/gpu/idle_causes.h"
 #include "analysis/program/outliers.h"
+#include "analysis/stacks/holders.h"
 #include "analysis/stacks/hot.h"
 #include "trace/stacks/stacks.h"
 #include "view/term.h"
@@ -53,6 +54,9 @@ void ct_verdict_of(struct ct_verdict *v, const struct ct_analysis *a, unsigned i
 	if (ct_gpu_covers(ct_analysis_state(a, &ct_gpu_coverage_analyser), p->pid, begin, end))
 		v->busy = &busy->processes[process];
 	v->elsewhere = ct_hot_elsewhere(ct_analysis_state(a, &ct_stack_scopes_analyser), CT_STACK_PART(process, true), &v->waits_for);
+	if (v->waits_for == CT_SAMPLE_GIL)
+		ct_holders_text(ct_analysis_state(a, &ct_stack_scopes_analyser), &a->trace->reg, CT_STACK_PART(process, true), p->pid,
+				v->holders, sizeof(v->holders));
 	v->measured = v->busy && v->idle->measured;
 	v->queued = ct_gpu_idle_queued(ct_analysis_state(a, &ct_gpu_idle_analyser), p);
 }
@@ -332,7 +336,7 @@ enum ct_limit ct_verdict_steady(const struct ct_verdict *v, char *buf, size_t si
 	uint32_t iterations = v->process->iterations_count - ct_phases_warmup(v->process);
 	unsigned int threads = ct_account_turns(v->account);
 	struct ct_coverage covered;
-	char what[200], why[280], parts[400], idle[160] = "", turns[200] = "", who[48], ns[CT_TERM_TEXT], n[CT_TERM_TEXT],
+	char what[200], why[600], parts[400], idle[160] = "", turns[200] = "", who[48], ns[CT_TERM_TEXT], n[CT_TERM_TEXT],
 	     all[CT_TERM_TEXT], ranks[80] = "", launches[64], other[96];
 
 	if (!verdict_wall(v) || !v->process->works) {
@@ -358,8 +362,8 @@ enum ct_limit ct_verdict_steady(const struct ct_verdict *v, char *buf, size_t si
 	else
 		snprintf(why, sizeof(why), "limited by %s", ct_limit_word(limit));
 	if ((limit == CT_LIMIT_HOST || limit == CT_LIMIT_PAUSES) && s.elsewhere >= SOME)
-		snprintf(why + strlen(why), sizeof(why) - strlen(why), ", %s for %.1f %% of it (by samples)", ct_sample_words[v->waits_for],
-			 s.elsewhere);
+		snprintf(why + strlen(why), sizeof(why) - strlen(why), ", %s for %.1f %% of it (by samples)%s%s", ct_sample_words[v->waits_for],
+			 s.elsewhere, *v->holders ? ", which is " : "", v->holders);
 	verdict_parts(v, parts, sizeof(parts));
 	if (*parts && threads > 1)
 		verdict_turns(v, threads, turns, sizeof(turns));

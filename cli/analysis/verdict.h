@@ -24,6 +24,7 @@ struct ct_verdict {
 	uint64_t queued;			/* ns in which it was idle with work queued: ct_gpu_idle_queued() */
 	double elsewhere;			/* share of the application's time: ct_hot_elsewhere(); 0: not known */
 	enum ct_sample_state waits_for;		/* most of it */
+	char holders[300];			/* of Python's lock, if it is that: ct_holders_text() */
 	bool rank;				/* it is one of several ranks: it waits for no requests */
 	bool partly;				/* some calls only were recorded (record --functions, --types) */
 	bool simulated;				/* the GPU */

@@ -195,6 +195,7 @@ static void jsonl_put_cause(struct ct_out *out, const struct ct_point *p)
 }
 
 /* From where it was called, the innermost first: "stack":[["train.py",12,"step"],...] */
+/* ",\"stack\":" and frames, the innermost first. */
 static void jsonl_put_stack(struct ct_out *out, const struct ct_registry *reg, uint32_t node)
 {
 	struct ct_stack_frame f = { .parent = node };
@@ -210,6 +211,20 @@ static void jsonl_put_stack(struct ct_out *out, const struct ct_registry *reg, u
 		ct_out_char(out, ']');
 	}
 	ct_out_char(out, ']');
+}
+
+/* The thread that holds the lock for which another one waits. */
+static void jsonl_put_holder(struct ct_out *out, const struct ct_registry *reg, const struct ct_record *r)
+{
+	uint64_t state = ct_record_known(r, CT_KNOWN_HOLDER_STATE);
+	uint32_t node = ct_record_known(r, CT_KNOWN_HOLDER);
+
+	PUT(out, ",\"holder\":{\"tid\":");
+	ct_out_u64(out, ct_record_known(r, CT_KNOWN_HOLDER_TID));
+	jsonl_put_string(out, ",\"state\":", ct_sample_word[state < CT_SAMPLE_STATES ? state : CT_SAMPLE_UNKNOWN]);
+	if (node)
+		jsonl_put_stack(out, reg, node);
+	ct_out_char(out, '}');
 }
 
 static void jsonl_point(struct jsonl *j, const struct ct_point *p)
@@ -259,8 +274,10 @@ static void jsonl_point(struct jsonl *j, const struct ct_point *p)
 	}
 	if ((!begin || p->open) && p->stack)
 		jsonl_put_stack(out, j->reg, p->stack);
-	if (r->class->id == CT_CLASS_sample && ct_record_known(r, CT_KNOWN_STATE) < CT_SAMPLE_STATES)
+	if (ct_class_is_sample(r->class) && ct_record_known(r, CT_KNOWN_STATE) < CT_SAMPLE_STATES)
 		jsonl_put_string(out, ",\"state\":", ct_sample_word[ct_record_known(r, CT_KNOWN_STATE)]);
+	if (r->class->id == CT_CLASS_gil_wait && ct_record_known(r, CT_KNOWN_HOLDER_TID))
+		jsonl_put_holder(out, j->reg, r);
 	context = r->class->layer == CT_LAYER_KERNEL ? ct_name_context(r->flags) : NULL;
 	if (context)
 		jsonl_put_string(out, ",\"context\":", context);

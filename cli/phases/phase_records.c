@@ -513,7 +513,7 @@ static int phase_stream(struct ct_phase_records *h, unsigned int index, struct p
 		}
 		if (s->kind == CT_STREAM_GPU && r.class->call && r.pid)
 			rc = phase_gpu(h, &r);
-		if (r.class->id == CT_CLASS_sample && r.pid)
+		if (ct_class_is_sample(r.class) && r.pid)
 			rc = phase_sample(h, &r);
 		if (!kind || !r.pid || r.flags & CT_F_BEGIN)
 			continue;

@@ -93,6 +93,7 @@ static bool class_type_fits(enum ct_known known, unsigned int type)
 	switch (known) {
 	case CT_KNOWN_KERNEL:
 	case CT_KNOWN_STACK:
+	case CT_KNOWN_HOLDER:
 		return type == CT_TYPE_str;
 	case CT_KNOWN_DIRECTION:
 		return type == CT_TYPE_dir;
@@ -112,7 +113,7 @@ static bool class_type_fits(enum ct_known known, unsigned int type)
 /* A probe that a user added may have any name for a field. */
 static enum ct_shift class_shift(const struct ct_class *class, const struct ct_class_field *f)
 {
-	static const char *const tasks[] = { "other", "waker", "ppid", "owner_pid" };
+	static const char *const tasks[] = { "other", "waker", "ppid", "owner_pid", "holder_tid" };
 	static const char *const times[] = { "begin", "monotonic" };
 
 	if (f->type == CT_TYPE_str || f->type == CT_TYPE_class)

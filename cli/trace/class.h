@@ -43,6 +43,9 @@
 	X(OTHER, "other") X(WAKER, "waker") X(RUNNABLE, "runnable_ns")	\
 	/* of the stack of a call */					\
 	X(STACK, "stack") X(CALL, "call")				\
+	/* of a thread that waits for Python's lock */			\
+	X(HOLDER, "holder") X(HOLDER_TID, "holder_tid")			\
+	X(HOLDER_STATE, "holder_state")					\
 	/* of libnccl's calls */						\
 	X(COMMUNICATOR, "communicator") X(SPLIT_OF, "split_of")		\
 	X(NUMBER, "number") X(RANKS, "ranks") X(RANK, "rank")		\
@@ -164,10 +167,16 @@ static inline bool ct_class_is(const struct ct_class *class, uint32_t what)
 	return class->what & what;
 }
 
+/* Does it say what a thread did at a moment? */
+static inline bool ct_class_is_sample(const struct ct_class *class)
+{
+	return class->id == CT_CLASS_sample || class->id == CT_CLASS_gil_wait;
+}
+
 /* Is it of what the recorder looked at again and again, threads or GPUs? Only who asks for samples gets these. */
 static inline bool ct_class_is_sampled(const struct ct_class *class)
 {
-	return class->id == CT_CLASS_sample || class->id == CT_CLASS_gpu_metrics;
+	return ct_class_is_sample(class) || class->id == CT_CLASS_gpu_metrics;
 }
 
 #endif

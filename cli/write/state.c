@@ -129,6 +129,14 @@ int ct_state_sample(struct ct_state *st, uint64_t ts, uint32_t pid, uint32_t tid
 	return state_put(st, ts, pid, tid, CT_CLASS_sample, &sample, sizeof(sample));
 }
 
+int ct_state_gil_wait(struct ct_state *st, uint64_t ts, uint32_t pid, uint32_t tid, const struct ct_gil_wait *wait)
+{
+	struct ct_gil_wait sample = *wait;
+
+	sample.state = CT_SAMPLE_GIL;
+	return state_put(st, ts, pid, tid, CT_CLASS_gil_wait, &sample, sizeof(sample));
+}
+
 int ct_state_gpu_metrics(struct ct_state *st, const struct ct_gpu_metrics *m)
 {
 	return state_record(st, CT_CLASS_gpu_metrics, m, sizeof(*m));

@@ -33,6 +33,9 @@ int ct_state_open_samples(struct ct_state *st, int dirfd, int pid, char name[CT_
 int ct_state_sample(struct ct_state *st, uint64_t ts, uint32_t pid, uint32_t tid, uint32_t node,
 		    enum ct_sample_state state);
 
+/* The same of one that waits for Python's lock; .state of @wait is set here. */
+int ct_state_gil_wait(struct ct_state *st, uint64_t ts, uint32_t pid, uint32_t tid, const struct ct_gil_wait *wait);
+
 /* What a GPU is like now. */
 int ct_state_gpu_metrics(struct ct_state *st, const struct ct_gpu_metrics *m);
 

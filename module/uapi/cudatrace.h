@@ -306,7 +306,7 @@
  * CT_SCHEMA_VERSION 2 added the layout k_firmware,
  * 3 the GPU streams with their layouts, the type memk and the op "exec", 4 the layout stack,
  * 5 the layout sample with the streams s-PID-N, 6 libnccl's calls, 7 the layout gpu_metrics,
- * 8 graph_node and graph_made, 9 communicator_state.
+ * 8 graph_node and graph_made, 9 communicator_state, 10 gil_wait.
  *
  * 8. GPU STREAMS
  *
@@ -344,7 +344,8 @@
  * number ADDRESS is the line LINE of FUNCTION, "native<tab>NAME<tab>FILE<tab>OBJECT".
  *
  * The recorder may sample threads from outside: the class sample has such a node, and what the
- * thread did.  Samples of a process are in files of their own, s-PID-N, streams of the kind
+ * thread did; a thread that waits for Python's lock has the class gil_wait instead, which says who
+ * holds it.  Samples of a process are in files of their own, s-PID-N, streams of the kind
  * CT_STREAM_STATE.  Sampled are the threads that made calls with a stack, and before the
  * first such call the main thread.  A process without such a call has no file.
  */
@@ -356,7 +357,7 @@
 #include "cudatrace_events.h"
 
 #define CT_ABI_VERSION		1
-#define CT_SCHEMA_VERSION	9
+#define CT_SCHEMA_VERSION	10
 #define CT_VERSION		"0.2.0"	/* of the product; dkms.conf says it too */
 #define CT_DEVICE_NAME		"cudatrace"
 #define CT_DEVICE_PATH		"/dev/cudatrace"

@@ -394,8 +394,18 @@ enum ct_sample_state {
 	CT_SAMPLE_POLL		= 8,	/* for one of several files (poll, select, epoll) */
 	CT_SAMPLE_DEVICE	= 9,	/* in an ioctl, or in a device's file */
 	CT_SAMPLE_OTHER		= 10,	/* in another system call */
+	CT_SAMPLE_GIL		= 11,	/* for Python's lock (GIL): of gil_wait alone */
 	CT_SAMPLE_STATES
 };
+
+/*
+ * gil_wait: a sample of a thread that waits for the lock of its Python interpreter (GIL); state is
+ * CT_SAMPLE_GIL.  holder_tid: the thread that held the lock then, 0: not known; holder: its stack, a
+ * node as above, 0: none could be read; holder_state: what that thread did, enum ct_sample_state.
+ */
+#define CT_FIELDS_gil_wait(F)						\
+	F(str, stack) F(u32, state) F(str, holder) F(u32, holder_tid)	\
+	F(u32, holder_state) F(u32, reserved)
 
 /*
  * gpu_metrics: the state of a GPU of the machine, as the recorder saw it by NVML.  All bits of a
@@ -453,7 +463,7 @@ enum ct_open_reason {
 	L(k_fault) L(k_range) L(k_firmware) L(gpu_kernel) L(gpu_copy)	\
 	L(gpu_set) L(gpu_graph) L(gpu_clock) L(gpu_state) L(stack) L(sample)	\
 	L(communicator) L(collective) L(gpu_metrics) L(graph_made)	\
-	L(graph_node) L(communicator_state)
+	L(graph_node) L(communicator_state) L(gil_wait)
 
 #define CT_LAYOUT_ROW(name)	CT_LAYOUT_##name,
 enum ct_layout { CT_LAYOUTS(CT_LAYOUT_ROW) CT_LAYOUT_COUNT };
@@ -499,7 +509,8 @@ CT_LAYOUTS(CT_LAYOUT_ROW)
 	X(17, gpu_state,   GPU,    TRACER,  NONE, gpu_state)		\
 	X(18, stack,	   USER,   TRACER,  NONE, stack)		\
 	X(19, sample,	   USER,   TRACER,  NONE, sample)		\
-	X(20, gpu_metrics, GPU,    TRACER,  NONE, gpu_metrics)
+	X(20, gpu_metrics, GPU,    TRACER,  NONE, gpu_metrics)		\
+	X(21, gil_wait,	   USER,   TRACER,  NONE, gil_wait)
 
 #define CT_CLASS_ROW(id, name, layer, cat, op, layout)	CT_CLASS_##name = id,
 enum ct_static_class { CT_STATIC_CLASSES(CT_CLASS_ROW) };

@@ -1068,7 +1068,7 @@ t_stacks_threads()
 	local python version how try weight work_ns take_ns n
 	read -r python version < <(stacks_pythons)
 	[ -n "$python" ] || { skip "lines of threads that hand on work" "no python3 with ctypes"; return; }
-	for how in queue condition pool join poll socket event; do
+	for how in queue condition pool join poll socket event gil; do
 		# A busy machine may leave the recorder too few samples.
 		for try in 1 2 4; do
 			CUDATRACE_CUPTI=$PWD/build/tests/sim/cupti/libcupti.so.13 CUDASIM_IOCTLS=0 "$cudatrace" record -q -f --no-module --stacks --sample=1000 --gpu \
@@ -1089,6 +1089,7 @@ t_stacks_threads()
 			case $how in
 			socket) stacks_found $weight "$work/threads.json" | grep -q '^[0-9]* % [^,]*(take) waiting for a socket' ;;
 			event) stacks_found $weight "$work/threads.json" | grep -q '^[0-9]* % [^,]*(take) .*waiting for a lock or another thread' ;;
+			gil) stacks_found $weight "$work/threads.json" | grep -q '^[0-9]* % [^,]*(work)' ;;
 			*) stacks_found $weight "$work/threads.json" | grep -q '^[0-9]* % [^,]*(work) sleeping' ;;
 			esac
 			ok $? "... explain names it first of $weight" || stacks_found $weight "$work/threads.json"
@@ -1163,6 +1164,8 @@ t_stacks_sampler_sanitized()
 		is $? 0 "the recorder with the sanitizer for $kind samples a program" || tail -n 3 "$work/recorder-$kind.err"
 		is "$(jq -rs '[.[] | select(.name == "sample" and .stack) | .stack[0][2]] | . - (. - ["compute", "sleeper", "locked", "reader"]) | unique | join(" ")' \
 			"$work/recorder-$kind.jsonl")" "compute locked reader sleeper" "... each of its functions"
+		stacked recorder-$kind "$python" tests/record/stacks_gil.py "$PWD/build/tests/sim/libcuda.so.1" compute 60
+		is "$?,$(jq -s 'any(.[]; .holder.stack)' "$work/recorder-$kind.jsonl")" 0,true "... one whose threads wait for Python's lock"
 		stacked recorder-$kind "$python" tests/record/stacks_lines.py "$PWD/build/tests/sim/libcuda.so.1" busy wait die
 		is $? 137 "... one that is killed meanwhile"
 		is "$(jq -s '[.[] | select(.name == "sample")] | length > 0' "$work/recorder-$kind.jsonl")" true "... of which the samples are there"

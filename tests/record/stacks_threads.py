@@ -3,7 +3,8 @@
 
 Usage: stacks_threads.py LIBCUDA HOW [ROUNDS [lock|often]]
 HOW they hand on: queue, condition, pool (with futures), join, poll (the main thread looks after them); socket: a thread of the program
-that calls no CUDA sends what each of them waits for; event: it sets what they wait for; a file: stacks_partner.c's thread, which
+that calls no CUDA sends what each of them waits for; event: it sets what they wait for; gil: they do not, each computes in Python, which
+one at a time can do; a file: stacks_partner.c's thread, which
 has no Python code.  With "lock" work() waits for a lock that nobody gives back; with "often" stacks_partner.c's thread launches each
 half millisecond.
 """
@@ -30,6 +31,10 @@ if held:
 def work(seconds=0.004):
     if held:
         held.acquire(timeout=seconds)
+    elif how == "gil":
+        end = time.thread_time() + seconds
+        while time.thread_time() < end:
+            sum(range(300))
     else:
         time.sleep(seconds)
 
@@ -81,6 +86,12 @@ def by_event(mine):
         give()
 
 
+def by_gil():
+    for _ in range(rounds // 2):
+        work(0.02)
+        give()
+
+
 def run(threads, join=True):
     def begin(target, *args):
         cuda.cuCtxSetCurrent(context)
@@ -110,6 +121,8 @@ elif how in ("condition", "poll"):
     threads = run([(by_condition, i) for i in range(2)], how == "condition")
     while any(thread.is_alive() for thread in threads):
         time.sleep(0.01)
+elif how == "gil":
+    run([(by_gil,) for i in range(2)], False)
 elif how == "pool":
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         for _ in range(rounds):

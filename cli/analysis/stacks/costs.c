@@ -18,6 +18,9 @@ struct costs_sample {
 	uint64_t part;
 	uint32_t node;
 	uint32_t since;			/* ns since the one before it: for so long it stands */
+	bool     gil;			/* it waited for Python's lock, which was held by: */
+	uint32_t holder, tid;
+	uint8_t  does;			/* enum ct_sample_state, of the holder */
 	struct ct_stack_cost cost;
 };
 
@@ -108,7 +111,7 @@ static bool costs_nothing(const struct ct_stack_cost *c)
 
 static bool costs_wants(const struct ct_class *class)
 {
-	return class->id == CT_CLASS_sample ||
+	return ct_class_is_sample(class) ||
 	       ct_class_is(class, CT_IS_API | CT_IS_GPU_KERNEL | CT_IS_GPU_COPY | CT_IS_GPU_SET | CT_IS_GPU_GRAPH);
 }
 
@@ -188,6 +191,21 @@ static int costs_count(struct ct_stack_costs *s, const struct costs_sample *samp
 	return costs_put(&s->sums, sample->node, sample->part, &sample->cost, sample->at, sample->at);
 }
 
+/* Who holds Python's lock. */
+static int costs_holder(struct ct_stack_costs *s, const struct costs_sample *sample)
+{
+	struct ct_holder *h;
+
+	if (!sample->gil || sample->part == CT_STACK_NO_PART)
+		return 0;
+	h = ct_keyed_put_pair(&s->holders, sample->holder, sample->part << 32 | sample->tid);
+	if (!h)
+		return -ENOMEM;
+	h->samples++;
+	h->states[sample->does]++;
+	return 0;
+}
+
 /* What the other threads did at the last sample of a thread is known. */
 static int costs_decide(const struct ct_analysis *a, struct costs_track *track)
 {
@@ -199,8 +217,11 @@ static int costs_decide(const struct ct_analysis *a, struct costs_track *track)
 	sample->at = 0;
 	if (!at || sample->part == CT_STACK_NO_PART)
 		return 0;
-	if (!ct_driving_waited(driving, track->track, at, &instead))
+	if (!ct_driving_waited(driving, track->track, at, &instead)) {
+		if (costs_holder(a->state, sample))
+			return -ENOMEM;
 		return costs_put(&track->since, sample->node, sample->part, &sample->cost, at, at);
+	}
 	track->waited += sample->since;
 	sample->cost = (struct ct_stack_cost){
 		.of[CT_COST_WAITED] = sample->cost.of[CT_COST_DIVIDES],
@@ -248,7 +269,10 @@ static int costs_sample(struct ct_analysis *a, const struct ct_span *span, uint6
 	struct ct_stack_costs *s = a->state;
 	struct costs_track *track = costs_track(s, span->track->index);
 	uint64_t state = ct_record_known(span->record, CT_KNOWN_STATE), since;
-	struct costs_sample sample = { span->begin, part, span->stack, 0, { { 0 } } };
+	struct costs_sample sample = {
+		.at = span->begin, .part = part, .node = ct_sample_counts(span->record, span->stack), .gil = state == CT_SAMPLE_GIL,
+		.holder = ct_record_known(span->record, CT_KNOWN_HOLDER), .tid = ct_record_known(span->record, CT_KNOWN_HOLDER_TID),
+	};
 	struct ct_stack_cost *cost = &sample.cost;
 	bool before = !ct_keyed_get(&s->called, span->pid);
 	uint64_t from;
@@ -271,8 +295,11 @@ static int costs_sample(struct ct_analysis *a, const struct ct_span *span, uint6
 	cost->of[CT_COST_DIVIDES] = cost->of[CT_COST_SAMPLES] && track->named;
 	if (state < CT_SAMPLE_STATES)
 		cost->of[CT_COST_STATE + state] = 1;
+	cost->of[CT_COST_HOLDS] = sample.gil && sample.holder;
+	state = ct_record_known(span->record, CT_KNOWN_HOLDER_STATE);
+	sample.does = state < CT_SAMPLE_STATES ? state : CT_SAMPLE_UNKNOWN;
 	if (before)
-		return costs_count(s, &sample);
+		return costs_holder(s, &sample) ? -ENOMEM : costs_count(s, &sample);
 	/* Since its last sample, or since its last call, if that came later. */
 	from = track->last > span->begin - since ? track->last : span->begin - since;
 	if (span->begin > from && span->begin - from < COSTS_GAP)
@@ -343,7 +370,7 @@ static int costs_span(struct ct_analysis *a, const struct ct_span *span)
 		cost.of[CT_COST_GPU] = span->duration;
 	else if (span->api && span->kind == CT_SPAN_CALL)
 		rc = costs_call(a, span, &cost, part);
-	else if (span->class->id == CT_CLASS_sample)
+	else if (ct_class_is_sample(span->class))
 		return costs_sample(a, span, part);
 	else
 		return 0;
@@ -467,6 +494,7 @@ static void costs_free(struct ct_analysis *a)
 	for (unsigned int i = 0; i < s->tracks_count; i++)
 		ct_keyed_free(&s->tracks[i].since);
 	ct_keyed_free(&s->sums);
+	ct_keyed_free(&s->holders);
 	ct_keyed_free(&s->held);
 	ct_keyed_free(&s->called);
 	ct_keyed_free(&s->parts);

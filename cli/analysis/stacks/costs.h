@@ -37,12 +37,15 @@ enum ct_cost {
 	CT_COST_DIVIDED,	/* ns of CT_COST_APP that they divide */
 	/* Samples of a thread that waited for another one, which did something: their share of the time counts for no line. */
 	CT_COST_WAITED,
+	/* Samples of threads that waited for Python's lock while this stack had it: they count here, and not where they waited. */
+	CT_COST_HOLDS,
 	CT_COST_STATE,		/* samples by what the thread did: CT_COST_STATE + enum ct_sample_state */
 	CT_COSTS = CT_COST_STATE + CT_SAMPLE_STATES
 };
 
 /* Several of them. */
 #define CT_COST_BIT(cost)	(1u << (cost))
+_Static_assert(CT_COSTS <= 32, "each has a bit");
 
 struct ct_stack_cost {
 	uint64_t of[CT_COSTS];
@@ -57,8 +60,17 @@ struct ct_stack_sum {
 
 typedef CT_KEYED(struct ct_stack_sum) ct_stack_sums;
 
+/* Samples that found one thread with Python's lock in one stack, while another one waited for it and nothing else told more. */
+struct ct_holder {
+	uint64_t node;			/* 0: not known */
+	uint64_t whose;			/* the part << 32 | tid, 0: not known */
+	uint64_t samples;
+	uint64_t states[CT_SAMPLE_STATES];	/* what the holder did */
+};
+
 struct ct_stack_costs {
 	ct_stack_sums sums;	/* each stack once; complete when it has ended */
+	CT_KEYED(struct ct_holder) holders;
 	struct ct_stack_tree tree;
 	/* Internal. */
 	struct costs_track *tracks;		/* by the tracks' index */

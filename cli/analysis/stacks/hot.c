@@ -91,6 +91,7 @@ int ct_hot_lines(struct ct_hot *hot, const struct ct_stack_costs *costs, const s
 			line->states[k] += sum->cost.of[CT_COST_STATE + k];
 			line->samples += sum->cost.of[CT_COST_STATE + k];
 		}
+		line->holds += sum->cost.of[CT_COST_HOLDS];
 		if (hot_package(reg, sum->node, node, &package, &package_len))
 			ct_module_vote(&line->package, package, package_len, value);
 		else
@@ -161,7 +162,7 @@ double ct_hot_elsewhere(const struct ct_stack_costs *costs, uint64_t part, enum 
 {
 	static const bool elsewhere[CT_SAMPLE_STATES] = {
 		[CT_SAMPLE_SLEEP] = true, [CT_SAMPLE_LOCK] = true, [CT_SAMPLE_SOCKET] = true, [CT_SAMPLE_PIPE] = true,
-		[CT_SAMPLE_CHILD] = true, [CT_SAMPLE_POLL] = true,
+		[CT_SAMPLE_CHILD] = true, [CT_SAMPLE_POLL] = true, [CT_SAMPLE_GIL] = true,
 	};
 	uint64_t states[CT_SAMPLE_STATES], all = hot_count(costs, part, false, states), sum = 0;
 
@@ -225,7 +226,8 @@ const char *ct_hot_text(const struct ct_hot *hot, const struct ct_registry *reg,
 			used += snprintf(buf + used, size - used, " in %.*s", line->package.len, line->package.name);
 		for (unsigned int k = 0; k < CT_SAMPLE_STATES && used < size && which & HOT_SAMPLED; k++)
 			if (k != CT_SAMPLE_RUNNING && line->states[k] * 2 > line->samples)
-				used += snprintf(buf + used, size - used, " %s", ct_sample_words[k]);
+				used += snprintf(buf + used, size - used, " %s", k == CT_SAMPLE_GIL && line->holds * 2 > line->samples ?
+						 "holding Python's lock (GIL)" : ct_sample_words[k]);
 	}
 	if (used && used < size && 100 - known >= HOT_UNKNOWN)
 		snprintf(buf + used, size - used, " (of the %.0f %% that has a line; threads without Python have none)", known);

@@ -14,6 +14,7 @@ struct ct_hot_line {
 	uint32_t node;			/* one that is this line */
 	uint64_t value;
 	uint64_t samples, states[CT_SAMPLE_STATES];
+	uint64_t holds;			/* of these, those that waited for Python's lock, which this line held */
 	/* What most of it is inside, of libraries, by majority: a folder of Python's packages. */
 	struct ct_module_vote package;
 };
@@ -51,7 +52,7 @@ double ct_hot_elsewhere(const struct ct_stack_costs *costs, uint64_t part, enum 
 
 /*
  * "61 % train.py:12 (step) in torch, 20 % model.py:7 (forward) sleeping": at most @most lines, shares of what
- * has a line; "" if there are none.  Without samples: "61 % before train.py:12 (step)".  @which: as for ct_hot_lines().
+ * has a line; "" if there are none.  A line that others waited for has "holding Python's lock (GIL)".  Without samples: "61 % before train.py:12 (step)".  @which: as for ct_hot_lines().
  */
 const char *ct_hot_text(const struct ct_hot *hot, const struct ct_registry *reg, unsigned int which, unsigned int most,
 			char *buf, size_t size);

@@ -8,6 +8,7 @@
 #include "analysis/gpu/idle_causes.h"
 #include "analysis/threads/driving.h"
 #include "base/grow.h"
+#include "trace/stacks/stacks.h"
 
 #define SEEN_MAX	(1u << 20)	/* of a thread in a gap; the first ones then count for no line, which is said */
 
@@ -163,7 +164,7 @@ static int idle_sample(struct ct_stack_idle *s, const struct ct_trace_event *e)
 {
 	/* A thread that has called nothing ends no gap. */
 	struct idle_at *t = ct_keyed_get(&s->threads, idle_key(e->track->pid, e->track->tid));
-	uint32_t node = e->point->stack;
+	uint32_t node = ct_sample_counts(e->record, e->point->stack);
 	int rc = t ? idle_decide(s, t) : 0;
 
 	if (!t || rc || ct_track_call(e->track))
@@ -264,7 +265,7 @@ static int stack_idle_event(struct ct_analysis *a, const struct ct_trace_event *
 	/* What NVML says of a GPU is no work, and the gaps are not asked of it. */
 	if (e->class->layer == CT_LAYER_GPU)
 		return e->kind == CT_ON_BEGIN && s->gaps->ended ? stack_idle_gap(a, s->gaps->ended, e->point->cause) : 0;
-	if (e->class->id == CT_CLASS_sample)
+	if (ct_class_is_sample(e->class))
 		return idle_sample(s, e);
 	return e->api && e->kind != CT_ON_INSTANT && !ct_track_call(e->track) ? stack_idle_call(s, e) : 0;
 }

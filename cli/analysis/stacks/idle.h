@@ -5,7 +5,8 @@
  * made this call, from the begin of the gap to the end of the call.  Between two calls that is the line of the later one; where
  * there are samples, such times are divided by those that came in them.  From the call's return until the work began
  * it is the call's line.  Where work had been submitted before the gap, or the call is not known, it is no line.
- * A sample in which the thread waited for another one counts for that one's line (analysis/threads/driving.h).
+ * A sample in which the thread waited for another one counts for that one's line (analysis/threads/driving.h), and one in which
+ * it waited for Python's lock for the line of the thread that held it.
  */
 #ifndef CT_CLI_STACK_IDLE_H
 #define CT_CLI_STACK_IDLE_H

@@ -118,6 +118,9 @@ static void lines_notes(const struct ct_analysis *a, struct ct_table *t, bool fo
 	} else if (ct_stacks_recorded(a->trace))
 		ct_table_note(t, "%sTime of the application, between calls, counts for the line of the call that follows.",
 			      ct_registry_info(&a->trace->reg, "samples_refused") ? "The recorder could not sample the program. " : "");
+	if (all.of[CT_COST_HOLDS])
+		ct_table_note(t, "%llu samples are of threads that waited for Python's lock (GIL): they count for the line that held it.",
+			      (unsigned long long)all.of[CT_COST_HOLDS]);
 	if (all.of[CT_COST_WAITED])
 		ct_table_note(t, "Of these samples %llu are of threads that only waited for another one: they count for no line.",
 			      (unsigned long long)all.of[CT_COST_WAITED]);
@@ -130,7 +133,7 @@ static double lines_share(uint64_t part, uint64_t all)
 
 /* ------------------------------------------------------------------ lines --- */
 
-enum { L_SHARE, L_TOTAL, L_SELF, L_APP, L_ERROR, L_WAITS, L_CUDA, L_BEFORE, L_SAMPLES, L_CALLS, L_CALLS_TOTAL, L_LAUNCHES, L_GPU, L_IDLE, L_BYTES, L_MOST, L_HELD, L_LINE, L_FUNCTION,
+enum { L_SHARE, L_TOTAL, L_SELF, L_APP, L_ERROR, L_WAITS, L_HOLDS, L_CUDA, L_BEFORE, L_SAMPLES, L_CALLS, L_CALLS_TOTAL, L_LAUNCHES, L_GPU, L_IDLE, L_BYTES, L_MOST, L_HELD, L_LINE, L_FUNCTION,
        L_INSIDE, L_SOURCE, L_FILE, L_COLUMNS };
 
 static const struct ct_column lines_columns[L_COLUMNS] = {
@@ -140,6 +143,7 @@ static const struct ct_column lines_columns[L_COLUMNS] = {
 	[L_APP] = { "Application (ns)", "app", CT_CELL_NS, 2 },
 	[L_ERROR] = { "Application Error (ns)", "+-", CT_CELL_NS, 5 },
 	[L_WAITS] = { "Waiting (%)", "waits", CT_CELL_PERCENT, 5 },
+	[L_HOLDS] = { "Holding the GIL (%)", "GIL", CT_CELL_PERCENT, 4 },
 	[L_CUDA] = { "CUDA (ns)", "CUDA", CT_CELL_NS, 10 },
 	[L_BEFORE] = { "Before CUDA (ns)", "startup", CT_CELL_NS, 6 },
 	[L_SAMPLES] = { "Samples", "samples", CT_CELL_COUNT, 9 },
@@ -265,9 +269,12 @@ static int lines_end(struct ct_analysis *a)
 			row[L_ERROR] = ct_u64(lines_error(&line->total, &all));
 			row[L_BEFORE] = ct_u64(line->total.of[CT_COST_BEFORE]);
 			row[L_SAMPLES] = ct_u64(lines_samples(&line->total));
-			if (lines_samples(&line->total))
-				row[L_WAITS] = ct_double(100 - lines_share(line->total.of[CT_COST_STATE + CT_SAMPLE_RUNNING],
-									   lines_samples(&line->total)));
+			if (lines_samples(&line->total)) {
+				row[L_WAITS] = ct_double(100 - lines_share(line->total.of[CT_COST_STATE + CT_SAMPLE_RUNNING] +
+									   line->total.of[CT_COST_HOLDS], lines_samples(&line->total)));
+				if (all.of[CT_COST_HOLDS])
+					row[L_HOLDS] = ct_double(lines_share(line->total.of[CT_COST_HOLDS], lines_samples(&line->total)));
+			}
 		}
 		row[L_CUDA] = ct_u64(line->total.of[CT_COST_TIME]);
 		row[L_CALLS] = ct_u64(line->self.of[CT_COST_CALLS]);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "trace/stacks/stacks.h"
 
 /* What a thread may do, the least telling first: the highest one is what the others wait for. */
 enum driving_does {
@@ -13,6 +14,7 @@ enum driving_does {
 	DOES_GPU,		/* it waits for the GPU */
 	DOES_OUTSIDE,		/* until a time, or for what is outside the process */
 	DOES_SYSTEM,		/* in the kernel for itself: files, devices */
+	DOES_GIL,		/* it waits for Python's lock */
 	DOES_RUN,
 	DOES_CALL,		/* of CUDA, no wait */
 };
@@ -41,6 +43,7 @@ static const uint8_t driving_states[CT_SAMPLE_STATES] = {
 	[CT_SAMPLE_LOCK] = DOES_LOCK, [CT_SAMPLE_FILE] = DOES_SYSTEM, [CT_SAMPLE_SOCKET] = DOES_OUTSIDE,
 	[CT_SAMPLE_PIPE] = DOES_OUTSIDE, [CT_SAMPLE_CHILD] = DOES_OUTSIDE, [CT_SAMPLE_POLL] = DOES_OUTSIDE,
 	[CT_SAMPLE_DEVICE] = DOES_SYSTEM, [CT_SAMPLE_OTHER] = DOES_SYSTEM,
+	[CT_SAMPLE_GIL] = DOES_GIL,
 };
 
 bool ct_driving_waited(const struct ct_driving *d, const struct ct_track *track, uint64_t at, uint32_t *instead)
@@ -76,7 +79,7 @@ static void driving_close(struct ct_driving *d, struct driving_process *p)
 	for (unsigned int i = 0; i < p->count; i++) {
 		struct driving_thread *t = &d->threads[p->round[i]];
 
-		t->waited = t->does == DOES_LOCK && most && driving_tells_more(most, t);
+		t->waited = (t->does == DOES_LOCK || t->does == DOES_GIL) && most && driving_tells_more(most, t);
 		t->instead = t->waited ? most->where : 0;
 		t->before = t->at;
 		t->at = 0;
@@ -98,7 +101,7 @@ static int driving_sample(struct ct_driving *d, const struct ct_trace_event *e, 
 		return -ENOMEM;
 	p->round[p->count++] = e->track->index;
 	t->at = e->begin;
-	t->where = call ? call->stack : e->point->stack;
+	t->where = call ? call->stack : ct_sample_counts(e->record, e->point->stack);
 	if (call)
 		t->does = ct_class_is(call->class, CT_IS_WAIT) ? DOES_GPU : DOES_CALL;
 	else
@@ -116,7 +119,7 @@ static int driving_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	if (!ct_room_at(d->threads, e->track->index, d->threads_count))
 		return -ENOMEM;
 	t = &d->threads[e->track->index];
-	if (e->class->id == CT_CLASS_sample)
+	if (ct_class_is_sample(e->class))
 		return driving_sample(d, e, t);
 	t->gives = true;
 	return 0;
@@ -124,7 +127,7 @@ static int driving_event(struct ct_analysis *a, const struct ct_trace_event *e)
 
 static bool driving_wants(const struct ct_class *class)
 {
-	return class->id == CT_CLASS_sample || ct_class_is(class, CT_IS_WORK);
+	return ct_class_is_sample(class) || ct_class_is(class, CT_IS_WORK);
 }
 
 static int driving_begin(struct ct_analysis *a)

@@ -7,6 +7,10 @@
  * or is in a call, that is what the process does, and nothing counts for the thread that waits.  Only where each thread that
  * gives the GPU work waits for a lock does the process.  What a thread waits for is known by its samples alone.
  *
+ * One that waits for Python's lock (GIL) could go on: it waits for no other one's data, but for any thread that runs Python
+ * code.  So it tells more than one that waits for what is outside the process; nothing counts for it only while another thread
+ * that gives the GPU work runs or is in a call.
+ *
  * The recorder samples the threads of a process one after another.  So what a sample means is known once the others have had theirs:
  * at the next sample of its thread, or at the end.
  */

@@ -371,7 +371,8 @@ static int launching_turn(struct ct_launching_process *lp, struct ct_launching_t
 static int launching_sample(struct ct_launching_process *lp, const struct ct_launching_track *t, const struct ct_trace_event *e)
 {
 	uint64_t state = ct_record_known(e->record, CT_KNOWN_STATE);
-	bool waits = state == CT_SAMPLE_LOCK, busy = !waits && state != CT_SAMPLE_UNKNOWN;
+	bool gil = state == CT_SAMPLE_GIL && launching_thread(lp, ct_record_known(e->record, CT_KNOWN_HOLDER_TID)) >= 0;
+	bool waits = state == CT_SAMPLE_LOCK || gil, busy = !waits && state != CT_SAMPLE_UNKNOWN;
 	uint64_t now = e->begin > lp->summed_up ? e->begin : lp->summed_up;
 	struct ct_launching_doing *d;
 
@@ -400,7 +401,7 @@ static int launching_event(struct ct_analysis *a, const struct ct_trace_event *e
 	t = &l->tracks[e->track->index];
 	if (now > t->until && launching_find(a, t, e->track, now))
 		return -ENOMEM;
-	if (e->class->id == CT_CLASS_sample)
+	if (ct_class_is_sample(e->class))
 		return t->process ? launching_sample(t->process, t, e) : 0;
 	t->own = ct_account_after(e, &t->off);
 	return t->process ? launching_turn(t->process, t, e, now) : 0;

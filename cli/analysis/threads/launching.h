@@ -8,7 +8,7 @@
  * what this thread does.  Where it is in no call and another launching thread has called something
  * since, that one's call counts: it is what the GPU's next work waits for.  Where a sample says that it waits for
  * another thread, that one's call also counts if it began earlier; where one says that it does something itself,
- * no other one's does.  A thread off the CPU counts as the application while another one runs there.  After the last
+ * no other one's does: that it waits for Python's lock, too, unless one of these threads holds it.  A thread off the CPU counts as the application while another one runs there.  After the last
  * work the turn is that of the thread that gave it.
  */
 #ifndef CT_CLI_LAUNCHING_H

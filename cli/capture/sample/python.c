@@ -15,7 +15,6 @@
 #define PYTHON_ENDS		3u	/* readings that have to have one outermost frame */
 #define PYTHON_MOMENT_NS	20000u	/* reading takes not much longer, if the recorder is not interrupted */
 #define PYTHON_THREADS		4096u	/* that are looked at */
-#define PYTHON_INTERPRETERS	64u
 #define PYTHON_CODES		(1u << 16)
 #define PYTHON_NAME		512u	/* bytes of texts, as python_text of frames.h has them */
 #define PYTHON_TEXT		2048u
@@ -46,17 +45,22 @@ static uint64_t python_word(const uint8_t *at)
 
 /* ----------------------------------------------------------------- threads --- */
 
-/* Is it this thread's state?  A state that was freed has another id, or none. */
-static bool python_is_thread(struct ct_sampled_python *p, uint64_t thread, pid_t tid)
+pid_t ct_sampled_tid(struct ct_sampled_python *p, uint64_t thread)
 {
 	const struct layout *l = &p->about.layout;
 	uint64_t id = 0;
 	uint32_t native = 0;
 
 	if (l->thread_native >= 0)
-		return ct_remote_now(&p->remote, thread + l->thread_native, &id, 8) && id == (uint64_t)tid;
+		return ct_remote_now(&p->remote, thread + l->thread_native, &id, 8) && id <= INT32_MAX ? (pid_t)id : 0;
 	return ct_remote_now(&p->remote, thread + l->thread_id, &id, 8) && id &&
-	       ct_remote_now(&p->remote, id + PTHREAD_TID, &native, 4) && native == (uint32_t)tid;
+	       ct_remote_now(&p->remote, id + PTHREAD_TID, &native, 4) && native <= INT32_MAX ? (pid_t)native : 0;
+}
+
+/* Is it this thread's state?  A state that was freed has another id, or none. */
+static bool python_is_thread(struct ct_sampled_python *p, uint64_t thread, pid_t tid)
+{
+	return ct_sampled_tid(p, thread) == tid;
 }
 
 uint64_t ct_sampled_thread(struct ct_sampled_python *p, pid_t tid)
@@ -67,7 +71,7 @@ uint64_t ct_sampled_thread(struct ct_sampled_python *p, pid_t tid)
 	/* Of several states that of the oldest interpreter, which is the last one: other ones it runs (3.9). */
 	if (!ct_remote_now(&p->remote, p->about.runtime + l->runtime_interpreters, &interpreter, 8))
 		return 0;
-	for (unsigned int i = 0; interpreter && i < PYTHON_INTERPRETERS; i++) {
+	for (unsigned int i = 0; interpreter && i < CT_SAMPLED_INTERPRETERS; i++) {
 		if (!ct_remote_now(&p->remote, interpreter + l->interpreter_threads, &thread, 8))
 			return 0;
 		for (unsigned int k = 0; thread && k < PYTHON_THREADS; k++) {
@@ -505,7 +509,7 @@ static int python_states(struct ct_sampled_python *p, pid_t tid, struct python_s
 
 	if (!ct_remote_now(&p->remote, p->about.runtime + l->runtime_interpreters, &interpreter, 8))
 		return 0;
-	for (unsigned int i = 0; interpreter && i < PYTHON_INTERPRETERS; i++) {
+	for (unsigned int i = 0; interpreter && i < CT_SAMPLED_INTERPRETERS; i++) {
 		if (!ct_remote_now(&p->remote, interpreter + l->interpreter_threads, &state, 8))
 			return 0;
 		/* A list may go round, as it changes or as somebody made it. */
@@ -552,8 +556,7 @@ static unsigned int python_ours(struct ct_sampled_python *p, pid_t tid, struct p
 	return ours;
 }
 
-/* Where the frames of a state lay the last time. */
-static struct ct_remote_known *python_known(struct ct_sampled_python *p, uint64_t state)
+struct ct_remote_known *ct_sampled_known(struct ct_sampled_python *p, uint64_t state)
 {
 	struct ct_sampled_state *s = &p->states[(state ^ state >> 12) / 64 % CT_SAMPLED_STATES];
 
@@ -565,7 +568,7 @@ static struct ct_remote_known *python_known(struct ct_sampled_python *p, uint64_
 static bool python_place(struct ct_sampled_python *p, const struct python_state *state, struct python_walk *w)
 {
 	const struct layout *l = &p->about.layout;
-	struct ct_remote_known *known = python_known(p, state->state);
+	struct ct_remote_known *known = ct_sampled_known(p, state->state);
 	uint64_t cframe = state->cframe, word = l->cframe_frame >= 0 ? cframe + l->cframe_frame : state->state + l->thread_frame;
 
 	w->first = python_walk(p, 0, word, known, w);

@@ -36,9 +36,10 @@ struct ct_sampled_stack {
 	bool cut;			/* there are more */
 };
 
+#define CT_SAMPLED_INTERPRETERS	64u	/* that are looked at */
 #define CT_SAMPLED_STATES	64u
 
-/* Of programs with several interpreters: where the frames of one's thread lay. */
+/* Of programs with several interpreters, and of who holds Python's lock: where the frames of one's thread lay. */
 struct ct_sampled_state {
 	uint64_t state;
 	struct ct_remote_known known;
@@ -59,6 +60,12 @@ bool ct_sampled_page_fits(const struct python_page *page);
 
 /* The thread's state as the interpreter keeps it, by its id; 0: there is none. */
 uint64_t ct_sampled_thread(struct ct_sampled_python *p, pid_t tid);
+
+/* The thread that has this state; 0: it is none. */
+pid_t ct_sampled_tid(struct ct_sampled_python *p, uint64_t thread);
+
+/* Where the frames of a state lay the last time, of one that is looked at now and then. */
+struct ct_remote_known *ct_sampled_known(struct ct_sampled_python *p, uint64_t thread);
 
 /*
  * The stack of thread @tid whose state is at @thread.  1: it is there, maybe empty; 0: it could not be

@@ -150,7 +150,7 @@ static int state_letter(const struct ct_sampled_task *t)
 	return end && end[1] == ' ' ? end[2] : 0;
 }
 
-int ct_sampled_task_state(struct ct_sampled_task *t, enum ct_sample_state *state)
+int ct_sampled_task_state(struct ct_sampled_task *t, enum ct_sample_state *state, uint64_t *futex)
 {
 	unsigned long long a[4] = { 0 };
 	char text[256];
@@ -162,6 +162,7 @@ int ct_sampled_task_state(struct ct_sampled_task *t, enum ct_sample_state *state
 	if (fd != t->syscall)
 		close(fd);
 	*state = CT_SAMPLE_UNKNOWN;
+	*futex = 0;
 	if (n > 0) {
 		text[n] = 0;
 		if (!strncmp(text, "running", 7)) {
@@ -171,6 +172,7 @@ int ct_sampled_task_state(struct ct_sampled_task *t, enum ct_sample_state *state
 		if (sscanf(text, "%ld %llx %llx %llx %llx", &number, &a[0], &a[1], &a[2], &a[3]) >= 1) {
 			/* It sleeps outside of a system call: for a page of its memory. */
 			*state = number < 0 ? CT_SAMPLE_FILE : state_of_call(t, number, a);
+			*futex = number == SYS_futex ? a[0] : 0;
 			return 0;
 		}
 	}

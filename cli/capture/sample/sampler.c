@@ -22,6 +22,7 @@
 #include "base/file.h"
 #include "base/grow.h"
 #include "base/thread.h"
+#include "capture/sample/gil.h"
 #include "capture/sample/python.h"
 #include "capture/sample/sample_state.h"
 #include "write/state.h"
@@ -30,6 +31,8 @@
 #define SAMPLER_LOOK_NS		50000000ull	/* between two looks for processes */
 #define SAMPLER_FIND_NS		20000000ull	/* between two looks for a thread's state */
 #define SAMPLER_PROCESSES	256u
+#define SAMPLER_NAMES		256u		/* of threads that are told */
+#define SAMPLER_TRIES		2u		/* to see who holds Python's lock while it is handed on */
 #define SAMPLER_REST		3u		/* times as long as it works it rests at least */
 
 struct sampled_thread {
@@ -47,6 +50,11 @@ struct sampled_process {
 	char name[CT_STATE_NAME];	/* of its stream */
 	struct ct_state out;
 	struct ct_sampled_python python;
+	struct ct_sampled_gils gils;
+	/* Who held Python's lock at this look, seen by the first thread that waited for it. */
+	uint64_t lock;			/* 0: none waited */
+	struct ct_gil_wait held;
+	struct ct_sampled_task holder;	/* the last one; .tid 0: there was none */
 	struct sampled_thread *threads;
 	unsigned int count, capacity;
 	uint32_t known;			/* threads of the page that were read */
@@ -65,6 +73,12 @@ struct sampled_node {
 	uint32_t node;
 };
 
+/* A thread that held Python's lock while a sampled one waited for it. */
+struct sampled_holder {
+	uint64_t thread;		/* pid << 32 | tid */
+	char name[16];			/* as the kernel has it; "": as the process is called */
+};
+
 struct ct_sampler {
 	pthread_t thread;
 	bool stop;
@@ -80,6 +94,7 @@ struct ct_sampler {
 	uint64_t missed;		/* threads that were not sampled: too many came at once */
 	int refused;			/* the errno with which a process's memory could not be read; 0: never */
 	uint32_t deeper;		/* id of "(deeper frames)" */
+	CT_KEYED(struct sampled_holder) holders;
 	struct ct_sampled_stack stack;
 };
 
@@ -105,6 +120,13 @@ static bool sampler_is_its(struct ct_sampler *s, struct sampled_process *p, cons
 	return false;
 }
 
+static void sampler_forget_names(struct ct_sampler *s, pid_t pid)
+{
+	for (size_t i = 0; i < s->holders.count; i++)
+		if (s->holders.list[i].thread >> 32 == (uint64_t)pid)
+			*s->holders.list[i].name = 0;
+}
+
 static void sampler_close(struct ct_sampler *s, struct sampled_process *p)
 {
 	struct python_page page;
@@ -116,12 +138,16 @@ static void sampler_close(struct ct_sampler *s, struct sampled_process *p)
 	}
 	ct_state_close(&p->out);
 	/* Where the interpreter is not what it seemed, nor are the stacks that were read of it. */
-	if (!p->called || !p->samples || p->refused)
+	if (!p->called || !p->samples || p->refused) {
 		unlinkat(s->dirfd, p->name, 0);
-	else
+		sampler_forget_names(s, p->pid);
+	} else {
 		s->samples += p->samples, s->missed += p->missed;
+	}
 	for (unsigned int i = 0; i < p->count; i++)
 		ct_sampled_task_close(&p->threads[i].task);
+	if (p->holder.tid)
+		ct_sampled_task_close(&p->holder);
 	free(p->threads);
 	ct_sampled_python_free(&p->python);
 	close(p->page);
@@ -236,11 +262,16 @@ static uint32_t sampler_stack(struct ct_sampler *s)
 	return node;
 }
 
+static bool sampler_believes(const struct sampled_process *p)
+{
+	return p->python.about.version && p->python.about.state != PAGE_REFUSED;
+}
+
 static uint32_t sampler_python(struct ct_sampler *s, struct sampled_process *p, struct sampled_thread *t, uint64_t now)
 {
 	int rc;
 
-	if (!p->python.about.version || p->python.about.state == PAGE_REFUSED)
+	if (!sampler_believes(p))
 		return 0;
 	if (p->several)
 		return ct_sampled_all(&p->python, t->task.tid, &s->stack) > 0 ? sampler_stack(s) : 0;
@@ -254,6 +285,83 @@ static uint32_t sampler_python(struct ct_sampler *s, struct sampled_process *p, 
 	if (rc == -ESRCH)
 		t->state = 0;
 	return rc > 0 ? sampler_stack(s) : 0;
+}
+
+/* ------------------------------------------------------------ Python's lock --- */
+
+/* The kernel's name of a thread. */
+static void sampler_comm(pid_t pid, pid_t tid, char name[16])
+{
+	char path[64];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", pid, tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, name, 15);
+	if (fd >= 0)
+		close(fd);
+	name[n > 0 ? n : 0] = 0;
+	name[strcspn(name, "\n")] = 0;
+}
+
+/* How a thread is called that calls no CUDA, and so has not said it itself. */
+static void sampler_name(struct ct_sampler *s, pid_t pid, pid_t tid)
+{
+	uint64_t thread = (uint64_t)pid << 32 | (uint32_t)tid;
+	char process[16];
+	struct sampled_holder *h;
+
+	if (ct_keyed_get(&s->holders, thread) || s->holders.count == SAMPLER_NAMES)
+		return;
+	h = ct_keyed_put(&s->holders, thread);
+	if (!h)
+		return;
+	sampler_comm(pid, tid, h->name);
+	sampler_comm(pid, pid, process);
+	if (!strcmp(h->name, process))
+		*h->name = 0;
+}
+
+/* What the thread does that holds a lock, and where.  False: another one holds it now, or none. */
+static bool sampler_look_at(struct ct_sampler *s, struct sampled_process *p, uint64_t lock, uint64_t holder, pid_t tid)
+{
+	struct ct_sampled_python *python = &p->python;
+	enum ct_sample_state state;
+	uint64_t futex;
+	int rc;
+
+	if (p->holder.tid != tid) {
+		if (p->holder.tid)
+			ct_sampled_task_close(&p->holder);
+		ct_sampled_task_open(&p->holder, p->pid, tid);
+	}
+	if (ct_sampled_task_state(&p->holder, &state, &futex))
+		return false;
+	rc = p->several ? ct_sampled_all(python, tid, &s->stack) :
+	     ct_sampled_stack(python, tid, holder, ct_sampled_known(python, holder), &s->stack);
+	if (ct_sampled_gil_holder(python, lock) != holder)
+		return false;
+	sampler_name(s, p->pid, tid);
+	p->held = (struct ct_gil_wait){ .holder_tid = tid, .holder_state = state, .holder = rc > 0 ? sampler_stack(s) : 0 };
+	return true;
+}
+
+/* Thread @tid waits for this lock: who holds it?  Nobody is told who could not be seen while he held it. */
+static void sampler_gil(struct ct_sampler *s, struct sampled_process *p, uint64_t lock, pid_t tid)
+{
+	if (p->lock == lock && p->held.holder_tid != (uint32_t)tid)
+		return;
+	p->lock = lock;
+	p->held = (struct ct_gil_wait){ 0 };
+	for (unsigned int i = 0; i < SAMPLER_TRIES; i++) {
+		uint64_t state = ct_sampled_gil_holder(&p->python, lock);
+		pid_t holder = state ? ct_sampled_tid(&p->python, state) : 0;
+
+		/* It may have got it since. */
+		if (!holder || holder == tid || sampler_look_at(s, p, lock, state, holder))
+			return;
+	}
 }
 
 /* ------------------------------------------------------------------- turns --- */
@@ -317,14 +425,27 @@ static void sampler_thread(struct ct_sampler *s, struct sampled_process *p, stru
 {
 	uint64_t now = ct_now_ns();
 	enum ct_sample_state state;
+	uint64_t futex, lock;
 	uint32_t node;
+	int rc;
 
-	if (ct_sampled_task_state(&t->task, &state)) {
+	if (ct_sampled_task_state(&t->task, &state, &futex)) {
 		t->gone = true;
 		return;
 	}
+	lock = futex && sampler_believes(p) ? ct_sampled_gil(&p->python, &p->gils, futex) : 0;
+	if (lock)
+		sampler_gil(s, p, lock, t->task.tid);
 	node = sampler_python(s, p, t, now);
-	if (ct_state_sample(&p->out, now, p->pid, t->task.tid, node, state))
+	if (lock) {
+		struct ct_gil_wait wait = p->held;
+
+		wait.stack = node;
+		rc = ct_state_gil_wait(&p->out, now, p->pid, t->task.tid, &wait);
+	} else {
+		rc = ct_state_sample(&p->out, now, p->pid, t->task.tid, node, state);
+	}
+	if (rc)
 		p->gone = true;
 	else
 		p->samples++;
@@ -335,7 +456,9 @@ static void sampler_process(struct ct_sampler *s, struct sampled_process *p)
 	unsigned int kept = 0;
 
 	sampler_update(p);
-	p->several = p->python.about.version && p->python.about.state != PAGE_REFUSED && ct_sampled_several(&p->python);
+	p->several = sampler_believes(p) && ct_sampled_several(&p->python);
+	p->gils.looked = false;
+	p->lock = 0;
 	for (unsigned int i = 0; i < p->count && !p->gone; i++)
 		if (!p->threads[i].gone)
 			sampler_thread(s, p, &p->threads[i]);
@@ -428,6 +551,14 @@ void ct_sampler_stop(struct ct_sampler *s, struct ct_registry_writer *registry)
 	for (unsigned int i = 0; i < s->count; i++)
 		sampler_close(s, s->processes[i]);
 	sampler_remove_pages(s);
+	for (size_t i = 0; i < s->holders.count && s->samples; i++) {
+		const struct sampled_holder *h = &s->holders.list[i];
+
+		snprintf(text, sizeof(text), "%u %u %s", (unsigned int)(h->thread >> 32), (uint32_t)h->thread, h->name);
+		if (*h->name)
+			ct_registry_add_info(registry, "thread_name", text);
+	}
+	ct_keyed_free(&s->holders);
 	if (s->samples) {
 		snprintf(text, sizeof(text), "%u", s->rate);
 		ct_registry_add_info(registry, "samples", text);

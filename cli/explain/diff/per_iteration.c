@@ -208,7 +208,7 @@ static int per_sample(struct ct_per_iteration *s, const struct ct_trace_event *e
 		return 0;
 	if (!ct_room(t->samples, t->samples_count, t->samples_room))
 		return -ENOMEM;
-	t->samples[t->samples_count++] = e->point->stack;
+	t->samples[t->samples_count++] = ct_sample_counts(e->record, e->point->stack);
 	return 0;
 }
 
@@ -331,7 +331,7 @@ static int per_event(struct ct_analysis *a, const struct ct_trace_event *e)
 		return e->kind == CT_ON_END && e->class->call ? per_gpu(a, e) : 0;
 	if (!e->track->tid)
 		return 0;
-	if (e->class->id == CT_CLASS_sample)
+	if (ct_class_is_sample(e->class))
 		return per_sample(s, e);
 	if (e->kind == CT_ON_BEGIN) {
 		inner = e->api ? per_inner(s, e->track, e->track->depth) : NULL;

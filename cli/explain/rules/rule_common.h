@@ -76,8 +76,12 @@ static inline uint64_t ct_rule_beyond_waits(const struct ct_explain *x, uint64_t
 	return ns > x->elsewhere ? ns - x->elsewhere : 0;
 }
 
-/* "; by samples 62 % running, 38 % sleeping"; "" where no samples say it. */
-const char *ct_rule_states(const struct ct_explain *x, enum ct_scope scope, char text[256]);
+/*
+ * "; by samples 62 % running, 38 % sleeping"; "" where no samples say it.  Of waits for Python's lock, too, who holds it
+ * (analysis/stacks/holders.h).
+ */
+#define CT_RULE_STATES	640
+const char *ct_rule_states(const struct ct_explain *x, enum ct_scope scope, char text[CT_RULE_STATES]);
 
 /* ": 62 % imports (41 % torch), 20 % waiting for files"; "" where no samples say it (analysis/stacks/startup.h). */
 const char *ct_rule_startup(struct ct_explain *x, char text[512]);

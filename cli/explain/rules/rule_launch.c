@@ -157,7 +157,7 @@ void ct_rule_application(struct ct_explain *x, const struct ct_rule *rule)
 	struct ct_account_covered in;
 	struct ct_finding *f;
 	uint64_t getters = 0;
-	char time[64], who[48], states[256], pause[64], pauses[96] = "";
+	char time[64], who[48], states[CT_RULE_STATES], pause[64], pauses[96] = "";
 
 	for (unsigned int i = 0; i < facts->count; i++)
 		if (ct_class_is(facts->list[i].class, CT_IS_QUERY) && !facts->list[i].timed)

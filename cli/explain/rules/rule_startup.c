@@ -9,7 +9,7 @@ void ct_rule_startup_application(struct ct_explain *x, const struct ct_rule *rul
 {
 	const struct ct_stage_span *s = &x->process->stages[0];
 	struct ct_finding *f;
-	char time[64], states[256], parts[512];
+	char time[64], states[CT_RULE_STATES], parts[512];
 
 	if (s->stage != CT_STAGE_STARTUP ||
 	    ct_rule_share(x, CT_SCOPE_STARTUP, s->end - s->begin) < rule->threshold)

@@ -312,7 +312,7 @@ static int slices_instant(struct slices *s, const struct ct_trace_event *e)
 		process->named = len > 0;
 		return len ? slices_name_process(s, r, text, len) : 0;
 	}
-	if (r->class->id == CT_CLASS_sample && s->sink->sample)
+	if (ct_class_is_sample(r->class) && s->sink->sample)
 		return s->sink->sample(s->arg, &slice);
 	if (r->class->category == CT_CAT_TRACER)
 		return 0;
@@ -355,7 +355,7 @@ static int slices_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	/* What was sampled does not say how long the trace is. */
 	if (e->class->id == CT_CLASS_gpu_metrics)
 		return ct_slice_metrics_record(&s->metrics, e->record, e->point->ts);
-	if (e->class->id == CT_CLASS_sample)
+	if (ct_class_is_sample(e->class))
 		return slices_instant(s, e);
 	/* What is open at the end of the trace is ended there. */
 	if (e->kind == CT_ON_UNRETURNED)

@@ -107,6 +107,10 @@ static int records_sample(struct ct_records *s, const struct ct_span *span)
 	if (span->stack)
 		ct_value_int(&v[3], span->stack);
 	ct_insert_text(&s->samples, &v[4], word, strlen(word));
+	if (ct_record_known(span->record, CT_KNOWN_HOLDER_TID))
+		ct_value_int(&v[5], ct_record_known(span->record, CT_KNOWN_HOLDER_TID));
+	if (ct_record_known(span->record, CT_KNOWN_HOLDER))
+		ct_value_int(&v[6], ct_record_known(span->record, CT_KNOWN_HOLDER));
 	return s->samples.error;
 }
 
@@ -176,7 +180,7 @@ static int records_span(struct ct_analysis *a, const struct ct_span *span)
 
 	if (span->kind == CT_SPAN_RANGE)
 		return records_range(s, span);
-	if (span->class->id == CT_CLASS_sample)
+	if (ct_class_is_sample(span->class))
 		return records_sample(s, span);
 	if (span->class->id == CT_CLASS_gpu_metrics)
 		return ct_slice_metrics_record(&s->changes, span->record, span->begin);
@@ -333,7 +337,7 @@ static int records_begin(struct ct_records *s)
 	rc = rc ? rc : ct_fields_begin(&s->fields, s->db, s->strings, &s->results);
 	rc = rc ? rc : ct_insert_begin(&s->ranges, s->db, "CUDATRACE_RANGES", 3, true);
 	rc = rc ? rc : ct_insert_begin(&s->stacks, s->db, "CUDATRACE_STACKS", 2, true);
-	rc = rc ? rc : ct_insert_begin(&s->samples, s->db, "CUDATRACE_SAMPLES", 5, true);
+	rc = rc ? rc : ct_insert_begin(&s->samples, s->db, "CUDATRACE_SAMPLES", 7, true);
 	rc = rc ? rc : ct_insert_begin(&s->metrics, s->db, "CUDATRACE_GPU_METRICS", 5, true);
 	return rc ? rc : ct_gpu_tables_begin(&s->gpu, s->db);
 }

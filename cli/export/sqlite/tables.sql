@@ -97,7 +97,9 @@ CREATE TABLE CUDATRACE_SAMPLES (	-- what a thread did at a moment, as the record
 	pid INTEGER NOT NULL,
 	tid INTEGER NOT NULL,
 	frame INTEGER REFERENCES CUDATRACE_FRAMES(id),
-	state TEXT NOT NULL	-- running, sleep, lock, file, socket, pipe, child, poll, device, other, unknown
+	state TEXT NOT NULL,	-- running, sleep, lock, gil, file, socket, pipe, child, poll, device, other, unknown
+	holder INTEGER,	-- the thread that held Python's lock (GIL), of state gil
+	holder_frame INTEGER REFERENCES CUDATRACE_FRAMES(id)
 );
 
 CREATE TABLE CUDATRACE_FIELDS_OTHER (	-- fields of records that have no table

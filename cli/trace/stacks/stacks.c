@@ -107,6 +107,7 @@ const char *const ct_sample_word[CT_SAMPLE_STATES] = {
 	[CT_SAMPLE_UNKNOWN] = "unknown", [CT_SAMPLE_RUNNING] = "running", [CT_SAMPLE_SLEEP] = "sleep",
 	[CT_SAMPLE_LOCK] = "lock", [CT_SAMPLE_FILE] = "file", [CT_SAMPLE_SOCKET] = "socket", [CT_SAMPLE_PIPE] = "pipe",
 	[CT_SAMPLE_CHILD] = "child", [CT_SAMPLE_POLL] = "poll", [CT_SAMPLE_DEVICE] = "device", [CT_SAMPLE_OTHER] = "other",
+	[CT_SAMPLE_GIL] = "gil",
 };
 
 const char *const ct_sample_words[CT_SAMPLE_STATES] = {
@@ -115,5 +116,5 @@ const char *const ct_sample_words[CT_SAMPLE_STATES] = {
 	[CT_SAMPLE_FILE] = "waiting for a file", [CT_SAMPLE_SOCKET] = "waiting for a socket",
 	[CT_SAMPLE_PIPE] = "waiting for a pipe", [CT_SAMPLE_CHILD] = "waiting for a process",
 	[CT_SAMPLE_POLL] = "polling files", [CT_SAMPLE_DEVICE] = "waiting for a device",
-	[CT_SAMPLE_OTHER] = "waiting in another system call",
+	[CT_SAMPLE_OTHER] = "waiting in another system call", [CT_SAMPLE_GIL] = "waiting for Python's lock (GIL)",
 };

@@ -48,6 +48,17 @@ const char *ct_stack_words(const struct ct_stack_frame *f, char *buf, size_t siz
 extern const char *const ct_sample_word[CT_SAMPLE_STATES];
 extern const char *const ct_sample_words[CT_SAMPLE_STATES];
 
+/*
+ * The node of the line for which a sample counts, whose thread's stack is @stack: while it waits for Python's lock that of the
+ * thread which holds it.
+ */
+static inline uint32_t ct_sample_counts(const struct ct_record *r, uint32_t stack)
+{
+	uint32_t holder = r->class->id == CT_CLASS_gil_wait ? ct_record_known(r, CT_KNOWN_HOLDER) : 0;
+
+	return holder ? holder : stack;
+}
+
 /* Deeper than the library writes them. */
 #define CT_STACK_DEPTH	512
 

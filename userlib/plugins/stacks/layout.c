@@ -17,25 +17,27 @@
 	.runtime_interpreters = (head), .interpreter_next = (next), .interpreter_threads = (threads),	\
 	.thread_next = (more), .thread_id = (id), .thread_native = (native)
 
+#define LAYOUT_GIL(at)	.gil = (at), .gil_holder = 8, .gil_locked = 16
+
 static const struct layout layouts[] = {
-	{ .version = 0x0309, LAYOUT_THREADS(32, 0, 8, 8, 176, -1),
+	{ .version = 0x0309, LAYOUT_THREADS(32, 0, 8, 8, 176, -1), LAYOUT_GIL(352),
 	  .lines = LINES_LNOTAB, .thread_frame = 24, .cframe_frame = -1, .thread_cframe = -1,
 	  .frame_previous = 24, .frame_code = 32, .frame_instr = 104, .frame_owner = -1,
 	  .index = true, .unit = 1,
 	  .code_firstline = 40, .code_filename = 104, .code_name = 112, .code_lines = 120,
 	  LAYOUT_STRINGS(48, 72) },
-	{ .version = 0x030a, LAYOUT_THREADS(32, 0, 8, 8, 176, -1),
+	{ .version = 0x030a, LAYOUT_THREADS(32, 0, 8, 8, 176, -1), LAYOUT_GIL(352),
 	  .lines = LINES_PAIRS, .thread_frame = 24, .cframe_frame = -1, .thread_cframe = 48, .cframe_previous = 8,
 	  .frame_previous = 24, .frame_code = 32, .frame_instr = 96, .frame_owner = -1,
 	  .index = true, .unit = 2,
 	  .code_firstline = 40, .code_filename = 104, .code_name = 112, .code_lines = 120,
 	  LAYOUT_STRINGS(48, 72) },
-	{ .version = 0x030b, LAYOUT_THREADS(40, 0, 16, 8, 152, 160),
+	{ .version = 0x030b, LAYOUT_THREADS(40, 0, 16, 8, 152, 160), LAYOUT_GIL(360),
 	  .lines = LINES_LOCATIONS, .thread_frame = 56, .cframe_frame = 8, .thread_cframe = 56, .cframe_previous = 16,
 	  .frame_previous = 48, .frame_code = 32, .frame_instr = 56, .frame_owner = 69, .owner_c = 3,
 	  .code_firstline = 72, .code_filename = 112, .code_name = 120, .code_lines = 136,
 	  .code_start = 184, LAYOUT_STRINGS(48, 72) },
-	{ .version = 0x030c, LAYOUT_THREADS(40, 0, 72, 8, 136, 144),
+	{ .version = 0x030c, LAYOUT_THREADS(40, 0, 72, 8, 136, 144), LAYOUT_GIL(384),
 	  .lines = LINES_LOCATIONS, .thread_frame = 56, .cframe_frame = 0, .thread_cframe = 56, .cframe_previous = 8,
 	  .frame_previous = 8, .frame_code = 0, .frame_instr = 56, .frame_owner = 70, .owner_c = 3,
 	  .code_firstline = 68, .code_filename = 112, .code_name = 120, .code_lines = 136,
@@ -54,6 +56,7 @@ struct debug_words {
 	uint8_t type, bytes_size, bytes_data, state, length, ascii;
 	uint8_t owner_c, kind;
 	uint8_t interpreters, interpreter_next, threads, thread_next, thread_id, thread_native;
+	uint8_t gil_pointer, gil, gil_locked, gil_holder;	/* the pointer, and an own lock's struct and what it holds, in an interpreter's state */
 };
 
 static const struct debug_words debug_words[] = {
@@ -61,12 +64,14 @@ static const struct debug_words debug_words[] = {
 	  .filename = 35, .name = 36, .lines = 38, .firstline = 39, .start = 43,
 	  .type = 45, .bytes_size = 65, .bytes_data = 66, .state = 68, .length = 69,
 	  .ascii = 70, .owner_c = 3, .kind = 2, .interpreters = 5, .interpreter_next = 8, .threads = 9,
-	  .thread_next = 21, .thread_id = 24, .thread_native = 25 },
+	  .thread_next = 21, .thread_id = 24, .thread_native = 25,
+	  .gil_pointer = 14, .gil = 15, .gil_locked = 17, .gil_holder = 18 },
 	{ .version = 0x030e, .thread_frame = 26, .previous = 32, .executable = 33, .instr = 34, .owner = 36,
 	  .bytecode = 38, .copies = 49, .filename = 40, .name = 41, .lines = 43, .firstline = 44, .start = 48,
 	  .type = 51, .bytes_size = 75, .bytes_data = 76, .state = 78, .length = 79,
 	  .ascii = 80, .owner_c = 3, .kind = 2, .interpreters = 5, .interpreter_next = 8, .threads = 9,
-	  .thread_next = 24, .thread_id = 27, .thread_native = 28 },
+	  .thread_next = 24, .thread_id = 27, .thread_native = 28,
+	  .gil_pointer = 15, .gil = 16, .gil_locked = 18, .gil_holder = 19 },
 };
 
 /* An offset in a small struct. */
@@ -94,6 +99,22 @@ static bool layout_threads(struct layout *l, const struct debug_words *d, const 
 	return true;
 }
 
+/* Builds for free threading have a lock that nobody takes. */
+static bool layout_gil(struct layout *l, const struct debug_words *d, const uint64_t *words)
+{
+	uint64_t gil = words[d->gil], locked = words[d->gil_locked] - gil, holder = words[d->gil_holder] - gil;
+
+	l->gil = -1;
+	if (words[2])
+		return true;
+	if (words[d->gil_pointer] > 1u << 24 || locked > 4096 || holder > 4096)
+		return false;
+	l->gil = (int32_t)words[d->gil_pointer];
+	l->gil_locked = (uint16_t)locked;
+	l->gil_holder = (uint16_t)holder;
+	return true;
+}
+
 static bool layout_debug(struct layout *l, uint16_t version, const uint64_t *words)
 {
 	uint16_t owner, bytecode = 0;
@@ -107,7 +128,7 @@ static bool layout_debug(struct layout *l, uint16_t version, const uint64_t *wor
 			.version = version, .lines = LINES_LOCATIONS, .cframe_frame = -1, .thread_cframe = -1,
 			.owner_c = d->owner_c, .string_kind = d->kind, .frame_bytecode = -1,
 		};
-		if (!layout_threads(l, d, words) ||
+		if (!layout_threads(l, d, words) || !layout_gil(l, d, words) ||
 		    !layout_word(words, d->thread_frame, &l->thread_frame) ||
 		    !layout_word(words, d->previous, &l->frame_previous) ||
 		    !layout_word(words, d->executable, &l->frame_code) ||

@@ -43,7 +43,12 @@ struct layout {
 	uint16_t thread_next;
 	uint16_t thread_id;		/* as pthread_self() */
 	int16_t thread_native;		/* as gettid(); -1: there is none */
+	/* Python's own lock (GIL): a struct, or a pointer to it; -1: there is none (free threading). */
+	int32_t gil;			/* the struct in _PyRuntime (up to 3.11), the pointer in an interpreter's state */
+	uint16_t gil_holder, gil_locked;	/* in the struct */
 };
+
+#define LAYOUT_GIL_OWN	0x030c		/* from this version on each interpreter's state has the pointer */
 
 /*
  * The layout of this version, as PY_VERSION_HEX; runtime: _PyRuntime.  False: it is not known,

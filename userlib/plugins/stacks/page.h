@@ -8,7 +8,7 @@
 
 #include "layout.h"
 
-#define PAGE_MAGIC	0x70616765736d7005ull	/* its last byte: of this layout */
+#define PAGE_MAGIC	0x70616765736d7006ull	/* its last byte: of this layout */
 #define PAGE_SIZE	12288
 #define PAGE_THREADS	1024u	/* a power of two */
 #define PAGE_PREFIX	".sample-"
