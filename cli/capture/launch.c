@@ -21,6 +21,7 @@ static const int forwarded[] = {
 #define FORWARDED	(sizeof(forwarded) / sizeof(forwarded[0]))
 
 static volatile pid_t target;
+static volatile sig_atomic_t stopped;
 
 bool ct_launch_injected;
 char ct_launch_keeps[24];
@@ -37,10 +38,18 @@ static void launch_forward(int sig, siginfo_t *info, void *context)
 	int saved = errno;
 
 	(void)context;
+	/* Servers read their settings again at SIGHUP. */
+	if (sig == SIGINT || sig == SIGTERM || sig == SIGQUIT || (sig == SIGHUP && target <= 0))
+		stopped = 1;
 	/* The terminal's own signals reach the child's group without us. */
 	if (target > 0 && info->si_code != SI_KERNEL)
 		kill(target, sig);
 	errno = saved;
+}
+
+bool ct_launch_stopped(void)
+{
+	return stopped;
 }
 
 int ct_launch_library(char *path, size_t size, struct ct_error *err)

@@ -53,6 +53,9 @@ int ct_launch(struct ct_child *child, char **argv, const char *library, const ch
 /* Waits up to @ms milliseconds (-1: for ever).  1: ended, status is set; 0: not yet. */
 int ct_launch_wait(struct ct_child *child, int ms);
 
+/* Was this command told to end: by SIGINT, SIGTERM or SIGQUIT, which the child has got, too, or after its end by SIGHUP? */
+bool ct_launch_stopped(void);
+
 /* libcuda loads the library, it is not preloaded (--inject).  Set before ct_launch(). */
 extern bool ct_launch_injected;
 

@@ -7,6 +7,7 @@
 #include <argp.h>
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "analysis/unseen_processes.h"
 #include "attach/running.h"
 #include "cmd/cmd.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "capture/chosen.h"
 #include "capture/capture_cut.h"
@@ -31,6 +33,7 @@
 #include "capture/native/resolve.h"
 #include "capture/nvml/nvml_metrics.h"
 #include "capture/sample/sampler.h"
+#include "capture/started.h"
 #include "live/hang.h"
 #include "live/watch.h"
 #include "view/term.h"
@@ -44,6 +47,7 @@
 #define LONGEST		1e9	/* seconds: for what is to last longer nobody gives an end */
 
 #define LOOK_MS		100	/* between two looks at what a flight recorder is to do */
+#define STARTED_NS	500000000ull	/* between two looks at what the program left running */
 
 struct env {
 	struct ct_option_output output;
@@ -72,6 +76,7 @@ struct recording {
 	struct ct_sampler *sampler;
 	struct ct_metrics *metrics;
 	char library[PATH_MAX];
+	uint64_t started;	/* ns: when to look for what the program left running; 0: it runs itself */
 };
 
 enum { KEY_NO_MODULE = 0x100, KEY_RING_SIZE, KEY_SUBBUF_SIZE, KEY_SUBBUFS, KEY_GROUPS, KEY_TIME_QUERIES, KEY_INJECT, KEY_NO_NVTX,
@@ -379,13 +384,45 @@ static int record_pause(const struct recording *rec)
 	return rec->child.pidfd < 0 ? -1 : ct_unseen_due(&rec->unseen);
 }
 
+/*
+ * Without this command nobody would drop the oldest records, and later ones were lost: so a flight recorder goes on as long
+ * as something runs that the program has started.
+ */
+static bool record_goes_on(struct recording *rec)
+{
+	char name[64], more[32] = "";
+	unsigned int count;
+
+	if (!ct_flight_is_on(&rec->env->flight) || ct_launch_stopped())
+		return false;
+	if (ct_now_ns() < rec->started)
+		return true;
+	count = ct_started(rec->to.uuid, name, sizeof(name));
+	if (count && !rec->started) {
+		if (count > 1)
+			snprintf(more, sizeof(more), " and %u more", count - 1);
+		fprintf(stderr, "cudatrace: the program has ended; recording goes on with what it started, %s%s (Ctrl-C ends it)\n",
+			name, more);
+	}
+	rec->started = ct_now_ns() + STARTED_NS;
+	return count;
+}
+
+static bool record_runs(struct recording *rec)
+{
+	if (!rec->child.ended)
+		return !ct_launch_wait(&rec->child, record_pause(rec)) || record_goes_on(rec);
+	poll(NULL, 0, record_pause(rec));
+	return record_goes_on(rec);
+}
+
 /* Copy packets until the program has ended.  A full disk ends the copying only. */
 static void record_follow(struct recording *rec)
 {
 	struct ct_error err = { 0 };
 	bool broken = false;
 
-	while (!ct_launch_wait(&rec->child, record_pause(rec))) {
+	while (record_runs(rec)) {
 		ct_unseen_look(&rec->unseen);
 		ct_flight_look(&rec->env->flight);
 		if (!rec->to.module || broken)

@@ -288,6 +288,28 @@ t_keep_on()
 	refuse "a process that is not recorded" "is not recorded" "$cudatrace" snapshot --pid $$
 }
 
+# A server that puts itself into the background, as a launcher's workers: without the recorder all of its records would be lost.
+t_keep_started()
+{
+	local dir=$work/trace-started recorder n
+	rm -rf "$dir"
+	"$cudatrace" record -q --no-module --keep 96M -o "$dir" -- \
+		bash -c '"$@" </dev/null >"$0" 2>&1 & until grep -q ready "$0"; do sleep 0.05; done' "$work/started.out" "$PWD/build/tests/record-running" 2 3 30 2>"$work/started.said"
+	is $? 0 "record --keep of a program that ends before what it started" || cat "$work/started.said"
+	grep -q 'the program has ended; recording goes on with what it started, record-running\[' "$work/started.said"
+	ok $? "... says that it goes on" || cat "$work/started.said"
+	grep -q '^wrong 0$' "$work/started.out" && every_call trace-started &&
+		[ "$("$cudatrace" report --format csv summary "$dir" 2>/dev/null | sed -n 's/^lost records,\([0-9]*\),.*/\1/p')" = 0 ]
+	ok $? "... to its end, and loses nothing" || "$cudatrace" report "$dir"
+	rm -rf "$dir"
+	"$cudatrace" record -q --no-module --keep 96M -o "$dir" -- bash -c 'sleep 600 >/dev/null 2>&1 & echo $!; exit 3' >"$work/started.out" 2>"$work/started.said" &
+	recorder=$!
+	for n in $(seq 600); do grep -q 'recording goes on' "$work/started.said" && break; sleep 0.1; done
+	kill -TERM $recorder
+	wait $recorder
+	is "$? $(kill "$(cat "$work/started.out")" && echo runs)" "3 runs" "... or until it is told to end, with the program's status" || cat "$work/started.said"
+}
+
 # on_copies NAME: how many copies of that trace are there
 on_copies() { find "$work" -maxdepth 1 -name "$1-*" | wc -l; }
 
