@@ -62,6 +62,14 @@ static void running_on_signal(int signal)
 	running_stop = 1;
 }
 
+/* As nohup leaves it: the recording is to outlive the terminal. */
+static bool running_ignored(int signal)
+{
+	struct sigaction now;
+
+	return !sigaction(signal, NULL, &now) && now.sa_handler == SIG_IGN;
+}
+
 static void running_name(pid_t pid, char *name, size_t size)
 {
 	char path[64];
@@ -522,7 +530,8 @@ int ct_running_record(struct ct_recording *rec, const struct ct_running *asked, 
 	if (!asked->child) {
 		sigaction(SIGINT, &act, NULL);
 		sigaction(SIGTERM, &act, NULL);
-		sigaction(SIGHUP, &act, NULL);
+		if (!running_ignored(SIGHUP))
+			sigaction(SIGHUP, &act, NULL);
 	}
 	ct_drain_open(&drain, rec->dirfd, true);
 	rc = ct_flight_open(asked->flight, rec, &drain, err);

@@ -297,6 +297,15 @@ static int recording_gone(const struct ct_recording *rec, struct ct_error *err)
 	return ct_fail(err, ENOENT, "%s was moved while it was recorded: it is not finished, and later records are lost", rec->dir);
 }
 
+/* All that was written is there. */
+static int recording_unfinished(const char *dir, int ret, struct ct_error *err)
+{
+	char why[sizeof(err->text)];
+
+	snprintf(why, sizeof(why), "%s", err->text);
+	return ct_fail(err, -ret, "%.300s; when there is room, 'cudatrace report %s' finishes the trace", why, dir);
+}
+
 static int recording_finish(const char *dir, struct ct_error *err)
 {
 	int ret = ct_finish(dir, CT_FINISH_LOCKED, err);
@@ -306,6 +315,8 @@ static int recording_finish(const char *dir, struct ct_error *err)
 		if (ct_trace_lives(dir) <= 0)
 			ret = ct_finish(dir, CT_FINISH_LOCKED, err);
 	}
+	if (ret == -ENOSPC || ret == -EDQUOT)
+		return recording_unfinished(dir, ret, err);
 	if (ret != 1)
 		return ret;
 	fprintf(stderr, "cudatrace: programs that were started here still run and are still recorded: the first command that opens %s after their end finishes the trace\n",

@@ -126,16 +126,17 @@ t_attach()
 	! grep "$work/.*\.open-" "/proc/$pid/maps"
 	ok $? "... and no stream of a trace is mapped"
 	# SIGUSR2 is the command's here, also where all is kept.
-	"$cudatrace" record -q -f -o "$work/trace-attach-copy" --pid $pid 2>"$work/attach-copy.said" &
+	nohup "$cudatrace" record -q -f -o "$work/trace-attach-copy" --pid $pid 2>"$work/attach-copy.said" >/dev/null &
 	local recorder=$!
 	wait_until grep -q 'stood still' "$work/attach-copy.said"
 	rm -rf "$work/trace-attach-copy-1"
+	kill -HUP $recorder
 	sleep 0.3
 	kill -USR2 $recorder
 	wait_until grep -q "snapshot in $work/trace-attach-copy-1 (SIGUSR2)" "$work/attach-copy.said"
 	kill -INT $recorder
 	wait $recorder
-	is $? 0 "SIGUSR2 to record --pid: it goes on" || cat "$work/attach-copy.said"
+	is $? 0 "SIGUSR2 to record --pid, and SIGHUP under nohup: it goes on" || cat "$work/attach-copy.said"
 	every_call trace-attach-copy-1 && every_call trace-attach-copy
 	ok $? "... with a copy" || cat "$work/attach-copy.said"
 	ended_well attach
