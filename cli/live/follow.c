@@ -242,7 +242,7 @@ static bool follow_find_head(struct ct_follower *f, struct tail *t)
 /*
  * The head of the packet at t->packet, which is in f->packet, is damaged, or the file of @in_file
  * further bytes ends in its packet.  A size that is possible is believed, as in trace/stream.c.
- * Return: 1: it is left out; 0: its writer is not ready; negative errno.
+ * Return: 1: it is left out, or to be read once more; 0: its writer is not ready; negative errno.
  */
 static int follow_bad_head(struct ct_follower *f, struct tail *t, uint64_t in_file,
 			   const struct ct_error *why, struct ct_error *err)
@@ -254,8 +254,13 @@ static int follow_bad_head(struct ct_follower *f, struct tail *t, uint64_t in_fi
 	if (!t->packet && !ours)
 		return ct_fail(err, EBADMSG, "%s/%s: offset 0: %s", f->name, t->name, why->text);
 	next.packet += 4;
-	if (why->code == ENODATA && !f->finished && !follow_find_head(f, &next))
-		return 0;
+	if (why->code == ENODATA && !f->finished) {
+		if (!follow_find_head(f, &next))
+			return 0;
+		/* The rest was written since the file's size was asked, and the next packet, too: it is whole now. */
+		if (in_file < CT_PACKET_HEAD || next.packet >= t->packet + head.packet_size / 8)
+			return 1;
+	}
 	follow_leave_out(t, why->text);
 	t->searching = !ours || !ct_packet_size_valid(&head) || head.packet_size / 8 > in_file;
 	follow_next_packet(t, t->packet + (t->searching ? 4 : head.packet_size / 8), t->seq + 1);
