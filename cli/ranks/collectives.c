@@ -56,6 +56,11 @@ struct find_first {
 	uint64_t kernel;	/* ns: when the first kernel of its calls began; 0: none is known */
 };
 
+struct find_launched {
+	uint64_t pid, kernel;
+	uint64_t count;
+};
+
 struct find_before {
 	uint64_t who, comm;		/* process and rank; its handle */
 	uint32_t index;
@@ -72,7 +77,7 @@ struct ct_collectives_find {
 	CT_KEYED(struct find_first) first;
 	struct find_kernel *loose;		/* without a call that launched them */
 	size_t loose_count, loose_capacity;
-	CT_KEYED(struct ct_uncalled) launched;	/* kernels, outside of its calls */
+	CT_KEYED(struct find_launched) launched;	/* kernels, outside of its calls */
 };
 
 bool ct_collectives_there(const struct ct_registry *reg)
@@ -262,9 +267,16 @@ static int find_first_call(struct ct_collectives_find *f, const struct ct_span *
 {
 	struct find_first *first = ct_keyed_put(&f->first, s->pid);
 
-	if (first && !first->begin)
-		first->begin = s->begin;
-	return first ? 0 : -ENOMEM;
+	if (!first)
+		return -ENOMEM;
+	if (first->begin)
+		return 0;
+	first->begin = s->begin;
+	/* Those before it were of a call that was made before the process was attached to. */
+	for (size_t i = 0; i < f->launched.count; i++)
+		if (f->launched.list[i].pid == s->pid)
+			f->launched.list[i].count = 0;
+	return 0;
 }
 
 static int find_part(struct ct_collectives_find *f, const struct ct_span *s)
@@ -374,6 +386,16 @@ static int find_uncalled(struct ct_uncalled *u, uint32_t name, uint64_t ns)
 	return 0;
 }
 
+static int find_launched_uncalled(struct ct_collectives_find *f, uint32_t pid, uint32_t name)
+{
+	struct find_launched *l = ct_keyed_put_pair(&f->launched, pid, name);
+
+	if (!l)
+		return -ENOMEM;
+	l->count++;
+	return 0;
+}
+
 static int find_launched(struct ct_collectives_find *f, const struct ct_span *s)
 {
 	uint32_t name = ct_record_known(s->record, CT_KNOWN_KERNEL);
@@ -382,7 +404,7 @@ static int find_launched(struct ct_collectives_find *f, const struct ct_span *s)
 	if (!find_is_ours(f, s->record))
 		return 0;
 	if (!s->track->nested[CT_CAT_COLLECTIVE])
-		return find_uncalled(ct_keyed_put(&f->launched, name), name, 0);
+		return find_launched_uncalled(f, s->pid, name);
 	t = find_thread(f, s->tid);
 	if (!t || !ct_room(t->launches, t->launches_count, t->launches_capacity))
 		return -ENOMEM;
@@ -1002,10 +1024,13 @@ static int kernels_join(struct ct_collectives_find *f)
 		rc = kernel_uncalled(f, &f->loose[i]);
 	/* Without the GPU's records the launches are all that is known. */
 	for (size_t i = 0; i < f->launched.count && !c->measured && !rc; i++) {
-		struct ct_uncalled *u = ct_keyed_put(&c->uncalled, f->launched.list[i].kernel);
+		const struct find_launched *l = &f->launched.list[i];
+		struct ct_uncalled *u = l->count ? ct_keyed_put(&c->uncalled, l->kernel) : NULL;
 
+		if (!l->count)
+			continue;
 		if (u)
-			*u = f->launched.list[i];
+			u->count += l->count;
 		rc = u ? 0 : -ENOMEM;
 	}
 	return rc;

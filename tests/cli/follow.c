@@ -183,6 +183,43 @@ static void same_file(void)
 	}
 }
 
+static unsigned int grows;	/* with the how manieth fstat() of the stream; 0: it does not */
+static char rest[1 << 16];
+static ssize_t rest_size;
+
+/* The real one; then a writer goes on, before its caller has looked into the file. */
+int fstat(int fd, struct stat *st)
+{
+	int rc = fstatat(fd, "", st, AT_EMPTY_PATH), out;
+
+	if (!rc && grows && st->st_ino == inode() && !--grows) {
+		out = open(path(STREAM), O_WRONLY | O_APPEND);
+		if (write(out, rest, (size_t)rest_size) != rest_size)
+			die("write");
+		close(out);
+	}
+	return rc;
+}
+
+/* A packet is half written when the size of its file is asked, and it and the next one are there when it is looked for. */
+static void growing(void)
+{
+	off_t part = SIZE + SIZE / 2;
+	int fd;
+
+	begin_dir(false);
+	write_stream(STREAM, CT_STREAM_THREAD, 0, 30, 10, 0);
+	fd = open(path(STREAM), O_RDWR);
+	rest_size = pread(fd, rest, sizeof(rest), part);
+	if (rest_size <= SIZE || ftruncate(fd, part))
+		die("ftruncate");
+	close(fd);
+	follow(0);
+	grows = 2;
+	ok(gives(0, 30) && !grows, "a packet that is written while the file is looked at");
+	ct_follower_close(follower);
+}
+
 /* As record --keep leaves it: packets that were dropped are a hole, which is gone when the recording ends. */
 static void moved(void)
 {
@@ -252,6 +289,7 @@ int main(int argc, char **argv)
 	dir = argv[1];
 	made_anew();
 	same_file();
+	growing();
 	moved();
 	from_a_moment();
 	printf("1..%d\n", tap_count);

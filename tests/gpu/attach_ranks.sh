@@ -7,7 +7,7 @@
 # made before.  Each job is attached to with --gpu, and once more with --gpu --stacks; rank 1 sleeps in each step.
 # Prints TAP, and what explain says.
 set -u
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../.." || exit 2
 out=${1:-build/tests/gpu-attach-ranks}
 shift
 mkdir -p "$out"
@@ -30,7 +30,14 @@ start()
 	done
 	sleep "${SETTLE:-14}"
 }
-stop() { kill -TERM $launcher; wait $launcher 2>/dev/null; }
+# Also ranks that wait for ever for one that is gone.
+stop()
+{
+	kill -TERM $launcher 2>/dev/null
+	wait $launcher 2>/dev/null
+	# shellcheck disable=SC2046
+	kill -KILL $(tr , ' ' <<<"$pids") 2>/dev/null
+}
 
 # said TRACE: the job's verdict in a line
 said() { COLUMNS=100 build/cudatrace explain "$out/$1" 2>/dev/null | sed -n '/^  job/,/^  rank/p' | tr -s ' \n' ' '; }
@@ -70,14 +77,19 @@ hang()
 {
 	local line
 	start hang 2 tests/gpu/ranks_ddp.py hang 3000
-	timeout 80 build/cudatrace record -q -f --no-module -o "$out/attached-hang" --pid "$pids" --gpu --stacks 2>"$out/attached-hang.said"
+	# Until the one that does not come ends itself.
+	build/cudatrace record -q -f --no-module -o "$out/attached-hang" --pid "$pids" --gpu --stacks 2>"$out/attached-hang.said" & recorder=$!
+	for ((i = 0; i < 60; i++)); do kill -0 ${pids#*,} 2>/dev/null || break; sleep 1; done
+	kill -INT $recorder
+	wait $recorder
+	ls -l "$out/attached-hang"
 	cat "$out/attached-hang.said"
 	read_job attached-hang
 	line=$(said attached-hang)
 	echo "# $line"
-	[[ $line == *" was never complete: rank 1 did not call it."* ]]
+	[[ $line == *" was never complete: rank 1 did not call it"* ]]
 	ok $? "hang: who did not come is named"
-	wait $launcher 2>/dev/null
+	stop
 }
 
 # Attached to when it hangs already: its threads' lines are all that can be seen.
@@ -89,7 +101,8 @@ hanging()
 	cat "$out/attached-hanging.said"
 	read_job attached-hanging
 	build/cudatrace report lines "$out/attached-hanging" >>"$out/attached-hanging.read" 2>&1
-	wait $launcher 2>/dev/null
+	cat "$out/attached-hanging.read"
+	stop
 }
 
 for name; do

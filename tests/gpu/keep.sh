@@ -39,7 +39,7 @@ cat "$out/keep.memory"
 # From when the kept time is full twice over: the last third against the first.
 awk -v from=150 'NF == 6 && $1 > from { n++; for (i = 2; i <= 6; i++) v[n, i] = $i }
 	END { for (i = 2; i <= 6; i++) { a = b = 0; t = int(n / 3); for (k = 1; k <= t; k++) { a += v[k, i]; b += v[n - t + k, i] }
-		printf "%s%.3f", i > 2 ? " " : "", a > 0 ? b / a : 1 } print "" }' "$out/keep.memory" >"$out/keep.growth"
+		printf "%.3f ", a ? b / a : 1 } print "" }' "$out/keep.memory" >"$out/keep.growth"
 echo "growth: $(cat "$out/keep.growth")"
 awk '{ for (i = 1; i <= NF; i++) if ($i > 1.05) exit 1 }' "$out/keep.growth"
 ok $? "neither the program's and the recorder's memory nor the trace grow"
