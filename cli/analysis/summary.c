@@ -71,6 +71,7 @@ static void summary_head(const struct ct_analysis *a, struct ct_page *page)
 		ct_page_add(page, "only      %s: other calls were not recorded", ct_term_clean(line, sizeof(line), only, 400));
 	if (range)
 		ct_page_add(page, "range     %s%s", ct_term_clean(line, sizeof(line), range, 400),
+			    ct_unseen_range(t) ? ": it never began" :
 			    strncmp(range, "iteration:", 10) ? ": calls before and after it were not recorded" :
 			    ", and what else is in the packets at its ends");
 	/* A copy of a recording that keeps all has the word, too; of iterations the range says it. */

@@ -174,6 +174,17 @@ static bool unseen_was_called(const struct ct_trace *t)
 	return false;
 }
 
+bool ct_unseen_range(const struct ct_trace *t)
+{
+	const char *range = ct_registry_info(&t->reg, CT_RANGE_INFO);
+
+	if (!range || t->unfinished)
+		return false;
+	if (!strncmp(range, "iteration:", 10))
+		return ct_registry_info(&t->reg, CT_RANGE_NEVER_INFO);
+	return !ct_registry_info(&t->reg, CT_RANGE_BEGUN_INFO);
+}
+
 const char *ct_unseen_nothing(const struct ct_trace *t)
 {
 	static const char *const loaded[] = {
@@ -181,6 +192,8 @@ const char *ct_unseen_nothing(const struct ct_trace *t)
 		CT_UNSEEN_LOADED_INFO, CT_UNSEEN_NAMESPACE,
 	};
 
+	if (ct_unseen_range(t))
+		return "No call was recorded: the capture range never began.";
 	if (unseen_was_called(t))
 		return "No call is left: the registry names functions that were called, and no stream has their records.";
 	for (unsigned int i = 0; i < sizeof(loaded) / sizeof(*loaded); i++)
@@ -188,5 +201,7 @@ const char *ct_unseen_nothing(const struct ct_trace *t)
 			return "No call was recorded: libcuda.so was loaded.";
 	if (!ct_registry_info(&t->reg, "command"))
 		return "No call was recorded.";
+	if (ct_registry_info(&t->reg, CT_ATTACHED_INFO))
+		return "No call was recorded: the processes made none in that time.";
 	return "No process loaded libcuda.so (a static or set-uid program takes no library).";
 }

@@ -5,6 +5,8 @@
 #ifndef CT_CLI_UNSEEN_PROCESSES_H
 #define CT_CLI_UNSEEN_PROCESSES_H
 
+#include <stdbool.h>
+
 #include "analysis/calls.h"
 
 #define CT_INJECTED_INFO	"injected"	/* the recorder's: it had --inject */
@@ -26,6 +28,9 @@
 
 /* Why a trace has no call at all, as far as that is known. */
 const char *ct_unseen_nothing(const struct ct_trace *t);
+
+/* Was a range to be recorded that never began (record --capture-range)? */
+bool ct_unseen_range(const struct ct_trace *t);
 
 /* A line for each, and one with what to do.  Prints nothing if there are none. */
 void ct_unseen_print(const struct ct_trace *t, const struct ct_calls *calls, FILE *out);

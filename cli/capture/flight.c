@@ -194,12 +194,16 @@ void ct_flight_tell(const struct ct_flight *f, struct ct_registry_writer *w)
 	if (!f->first)
 		return;
 	if (!f->begin) {
-		fprintf(stderr, "cudatrace: %llu iterations were found, so the trace has the last one only\n",
-			(unsigned long long)f->found);
+		ct_registry_add_info(w, CT_RANGE_NEVER_INFO, "yes");
+		if (f->found)
+			fprintf(stderr, "cudatrace: %llu iterations were found, so the trace has the last one only\n",
+				(unsigned long long)f->found);
+		else
+			fprintf(stderr, "cudatrace: no iterations were found (launches and waits that repeat), so the trace has all that was kept\n");
 		return;
 	}
 	snprintf(text, sizeof(text), "%u %llu", f->pid, (unsigned long long)f->begin);
-	ct_registry_add_info(w, "range_begun", text);
+	ct_registry_add_info(w, CT_RANGE_BEGUN_INFO, text);
 	snprintf(text, sizeof(text), "%u %llu", f->pid, (unsigned long long)f->end);
 	if (f->end)
 		ct_registry_add_info(w, "range_ended", text);

@@ -120,6 +120,8 @@ static inline uint32_t ct_registry_first(const struct ct_registry *reg, uint32_t
  * in whatever shows the infos of a trace.  0 or -ENOMEM.
  */
 #define CT_RANGE_INFO	"capture_range"	/* which part of the time was recorded, if not all */
+#define CT_RANGE_BEGUN_INFO	"range_begun"	/* PID NS, of each process in which it did */
+#define CT_RANGE_NEVER_INFO	"range_never"	/* of iterations, which the recorder finds */
 #define CT_ONLY_INFO	"only"		/* which calls were recorded, if not all */
 #define CT_DAMAGED_INFO	"damaged"
 int ct_registry_add_damage(struct ct_registry *reg, const char *text);

@@ -237,6 +237,7 @@ t_attach_deserted()
 	until grep -q ready "$work/deserted.out"; do sleep 0.05; done
 	again_after_kill deserted
 	ok $? "the recorder of a process that makes no call is killed: it can be recorded again" || cat "$work/trace-again.said"
+	is "$("$cudatrace" report "$work/trace-again" 2>/dev/null | grep -c '^No call was recorded: the processes made none in that time')" 1 "... the report says that it made no call"
 	touch "$work/deserted.go"
 	wait $pid && grep -q '^wrong 0$' "$work/deserted.out"
 	ok $? "... its results are right"

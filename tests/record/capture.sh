@@ -67,6 +67,7 @@ t_capture()
 	capture other range mark:nothing
 	grep -q 'the range mark:nothing never began: nothing was recorded' "$work/other.said"
 	ok $? "a range that never begins" || cat "$work/other.said"
+	is "$("$cudatrace" report "$work/trace-other" 2>/dev/null | grep -cE '^range  *mark:nothing: it never began|^No call was recorded: the capture range never began')" 2 "... the report says why there is nothing"
 	capture fork fork cudaProfilerApi
 	is "$(in_range trace-fork)" "400-599 cuProfilerStart cuProfilerStop" "... in a child" || cat "$work/fork.said"
 	CUDATRACE_TABLE=0 capture pointers profiler cudaProfilerApi
@@ -130,6 +131,8 @@ t_capture_iterations()
 	"$cudatrace" record -q -f -o "$work/trace-few" --capture-range iteration:5000 -- "$ranged" none 600 >/dev/null 2>"$work/few.said"
 	grep -qE '(59.|600) iterations were found, so the trace has the last one only' "$work/few.said"
 	ok $? "... that never come" || cat "$work/few.said"
+	"$cudatrace" report "$work/trace-few" 2>/dev/null | grep -q '^range  *iteration:5000: it never began'
+	ok $? "... which the summary says, too"
 	for n in iteration: iteration:0 iteration:3-2 iteration:x iteration:1-2x; do
 		refuse "--capture-range $n" "iteration:FIRST-LAST" "$cudatrace" record --capture-range $n -- true
 	done
