@@ -109,7 +109,7 @@ attach_both()
 {
 	local one bad=0 recorders=()
 	for one in 1 2; do
-		"$cudatrace" record -q -f -o "$work/trace-turn-$one" --pid $pid 2>"$work/turn-$one.said" &
+		CUDATRACE_ATTACH_DEADLINE=60 "$cudatrace" record -q -f -o "$work/trace-turn-$one" --pid $pid 2>"$work/turn-$one.said" &
 		recorders+=($!)
 	done
 	# Until one of them has ended; or both record.
