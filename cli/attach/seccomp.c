@@ -41,7 +41,7 @@ static const struct call {
 	CALL(mprotect, 0, 4096, PROT_READ), CALL(munmap), CALL(mremap), CALL(madvise),
 	CALL(clone, THREAD_FLAGS), CALL(rt_sigprocmask), CALL(rt_sigpending), CALL(futex), CALL(prctl, PR_GET_NAME), CALL(prctl, PR_SET_NAME),
 	CALL(prlimit64), CALL(nanosleep),
-	CALL(write), CALL(pwrite64), CALL(fallocate), CALL(ftruncate), CALL(unlinkat), CALL(readlink), CALL(readlinkat),
+	CALL(write), CALL(poll), CALL(pwrite64), CALL(fallocate), CALL(ftruncate), CALL(unlinkat), CALL(readlink), CALL(readlinkat),
 	CALL(getdents64), CALL(getpid), CALL(gettid), CALL(getppid), CALL(getuid), CALL(geteuid), CALL(clock_gettime),
 	CALL(process_vm_readv), CALL(process_vm_writev), CALL(exit), CALL(set_robust_list), CALL(sched_yield),
 #ifdef SYS_rseq

@@ -28,7 +28,7 @@ t_attached_calls() {
 	fi
 	rm -f "$W/said"
 	cc -std=gnu11 -D_GNU_SOURCE -O1 -Wall -Wextra -Werror -I. -Icli -iquote userlib -o "$W/calls_made" tests/userlib/calls_made.c "$B/libcuda.so.1" -ldl -lpthread &&
-		timeout -k 1 $HANG "$W/calls_made" "$B/libcudatrace.so" "$B/libcudatrace-stacks.so" "$W/calls" >"$W/out" 2>"$W/err"
+		timeout -k 1 $HANG "$W/calls_made" "$B/libcudatrace.so" "$B/libcudatrace-stacks.so" "$W/calls-made" >"$W/out" 2>"$W/err"
 	STATUS=$?
 	cp "$W/out" "$W/said"
 	exits 0 && grep -qE '^[1-9][0-9]{2,} calls, [1-9][0-9] of the list$' "$W/out" && ! grep 'not in the list' "$W/out"

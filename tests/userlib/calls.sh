@@ -175,8 +175,11 @@ t_queries() {
 
 t_args() {
 	traced "$B/victim" args
-	{ exits 0 && valid && counts 5 ' cu(Ipc|Tensor|Param|Mock)[A-Za-z0-9]*(_v2)?( |$)'; }
+	{ exits 0 && valid && counts 4 ' cu(Ipc|Tensor|Param|Mock)[A-Za-z0-9]*(_v2)?( |$)'; }
 	ok "16 arguments, floats, a structure by value, an unknown function of 20" $?
+	traced "$B/victim" floats
+	{ exits 0 && valid && counts 20 ' cuParamSetf$'; }
+	ok "floats, again and again" $?
 	traced "$B/victim" edge
 	{ exits 0 && valid && counts 1 cuMockErrno; }
 	ok "an unknown function at the very top of a stack" $?

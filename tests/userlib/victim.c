@@ -37,7 +37,7 @@ static const struct {
 	const char *name;
 	int (*run)(void);
 } commands[] = {
-	{ "basic", basic }, { "args", args }, { "edge", edge }, { "proc", proc },
+	{ "basic", basic }, { "args", args }, { "floats", floats }, { "edge", edge }, { "proc", proc },
 	{ "lookups", lookups }, { "dlmopen", namespaces }, { "threads", threads }, { "crowd", crowd },
 	{ "many", many }, { "held", held }, { "capture", capture }, { "names", names }, { "shutdown", shutdown_calls },
 	{ "fork", forks }, { "fork_early", fork_early }, { "fork_lookups", fork_lookups },

@@ -34,6 +34,7 @@ int await(pid_t pid);
 /* The subcommands, each 0 when all was as it should be. */
 int basic(void);
 int args(void);
+int floats(void);
 int edge(void);
 int proc(void);
 int lookups(void);
