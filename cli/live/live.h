@@ -57,6 +57,7 @@ struct ct_live_call {
 	bool     timed, failed;
 	uint64_t ns;		/* where timed */
 	uint64_t bytes;		/* that it copied, allocated or the like; 0: none, or not known */
+	bool     copies;	/* it copied them; only of the text of /dev/cudatrace */
 };
 
 /* Who gets calls.  Each returns 0 or a negative errno; -EPIPE ends without an error. */

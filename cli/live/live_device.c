@@ -256,6 +256,16 @@ struct device_calls {
 	const struct ct_live_sink *sink;
 };
 
+/* As the op of its class says, of calls of libcuda. */
+static bool live_device_copies(const char *line)
+{
+	char layer[16], type[16], op[16];
+
+	return !strcmp(live_device_text_of(line, "layer", layer, sizeof(layer)), "user") &&
+	       !strcmp(live_device_text_of(line, "type", type, sizeof(type)), "transfer") &&
+	       !strcmp(live_device_text_of(line, "op", op, sizeof(op)), "copy");
+}
+
 static int live_device_call(void *arg, const char *line)
 {
 	const struct device_calls *calls = arg;
@@ -276,6 +286,9 @@ static int live_device_call(void *arg, const char *line)
 	live_device_text_of(line, "result", word, sizeof(word));
 	call.failed = *word == '-' || *word == 'E' || (*word == 'C' && strcmp(word, "CUDA_SUCCESS") &&
 						       strcmp(word, "CUDA_ERROR_NOT_READY"));
+	if (!call.failed)
+		call.bytes = strtoull(live_device_text_of(line, "size", word, sizeof(word)), NULL, 10);
+	call.copies = call.bytes && live_device_copies(line);
 	return calls->sink->call(calls->sink->arg, &call);
 }
 

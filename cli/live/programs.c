@@ -42,11 +42,15 @@ int ct_programs_call(struct ct_programs *p, const struct ct_live_call *call, str
 		return p->programs.count == PROGRAMS_MOST ? 0 : -ENOMEM;
 	one->here |= from.here;
 	one->elsewhere |= from.elsewhere;
+	one->sizes |= from.session;
+	one->partly |= from.session;
 	one->calls++;
 	one->now_calls += from.now;
 	one->failed += call->failed;
 	one->ns += ns;
 	one->now_ns += from.now ? ns : 0;
+	one->copied += call->copies ? call->bytes : 0;
+	one->now_copied += from.now && call->copies ? call->bytes : 0;
 	return 0;
 }
 

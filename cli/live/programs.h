@@ -59,6 +59,7 @@ struct ct_programs {
 struct ct_programs_from {
 	bool here;			/* a process of this machine, just now */
 	bool gpu;			/* the GPU did it: it is no call */
+	bool session;			/* the module's session, which began before */
 	bool elsewhere;			/* it was recorded into a directory that the machine's view follows */
 	bool now;			/* it ended since the last view */
 };

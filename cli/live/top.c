@@ -141,7 +141,7 @@ static int top_count(struct top *top, const struct ct_live_call *call, const str
 
 static int top_call(void *arg, const struct ct_live_call *call)
 {
-	return top_count(arg, call, NULL, (struct ct_programs_from){ .here = true, .now = true });
+	return top_count(arg, call, NULL, (struct ct_programs_from){ .here = true, .session = true, .now = true });
 }
 
 /* A record of a trace directory; @from.gpu is set here. */

@@ -639,6 +639,18 @@ t_live()
 		head -n 2000 "$j" | tr ${chars% *} ${chars#* } | "$b/live_text" >/dev/null 2>"$work/err"
 		ok $? "live: text that is no JSON is no harm: $chars" || head -n 5 "$work/err"
 	done
+	# Top, too.  What a process held before is not known there.
+	mkfifo "$work/text.fifo" && exec 5<>"$work/text.fifo"
+	COLUMNS=140 "$b/live_text" top <"$work/text.fifo" >"$work/text.top" 2>"$work/err" &
+	live=$!
+	cat "$j" >&5
+	wait_until grep -qE ' 200 .* 781.25 MiB cuMemcpyHtoD$' "$work/text.top"
+	ok $? "top: the text of the device, with bytes" || tail -n 20 "$work/text.top"
+	grep -qE ' 4242 +[1-9][0-9]* +[0-9]+ +[1-9][0-9.]* [KMG]iB +-' "$work/text.top"
+	ok $? "top: bytes that a process copies a second, by the text" || grep ' 4242 ' "$work/text.top" | head -n 20
+	kill $live
+	wait $live 2>/dev/null
+	exec 5>&-
 	mkdir "$work/grow" && cp "$t/.registry" "$work/grow"
 	head -c 36864 "$t/u-4242-1" >"$work/grow/u-4242-1"
 	timeout $hang "$ct" live "$work/grow" >"$work/grow.txt" 2>&1 & live=$!
