@@ -23,6 +23,7 @@
 #include "analysis/ranks/job_uncovered.h"
 #include "analysis/ranks/job_verdict.h"
 #include "analysis/stacks/costs.h"
+#include "analysis/stacks/quiet.h"
 #include "analysis/unseen_processes.h"
 #include "analysis/verdict.h"
 #include "view/term.h"
@@ -406,6 +407,22 @@ static int summary_process(const struct ct_analysis *a)
 	return main;
 }
 
+/* Processes that were attached to and made no call, as one that hangs. */
+static int summary_quiet(const struct ct_analysis *a, struct ct_page *page)
+{
+	struct ct_quiets *q = ct_registry_info(&a->trace->reg, CT_ATTACHED_INFO) ? malloc(sizeof(*q)) : NULL;
+	char name[96], text[1024];
+	int rc = q ? ct_quiets_find(q, a->trace) : 0;
+
+	for (unsigned int i = 0; q && !rc && i < q->count; i++)
+		ct_page_add(page, "%s: %s", ct_quiet_name(a->trace, &q->list[i], name, sizeof(name)),
+			    ct_quiet_text(&a->trace->reg, &q->list[i], text, sizeof(text)));
+	if (q)
+		ct_quiets_free(q);
+	free(q);
+	return rc;
+}
+
 static int summary_text(const struct ct_analysis *a, FILE *out, const struct ct_print_options *print)
 {
 	const struct ct_calls *calls = ct_analysis_state(a, &ct_calls_analyser);
@@ -431,6 +448,7 @@ static int summary_text(const struct ct_analysis *a, FILE *out, const struct ct_
 				  a->names, state->graphs);
 	else if (!calls->functions_count)
 		ct_page_add(page, "%s", ct_filter_chooses(a->filter) ? "No call passes." : ct_unseen_nothing(a->trace));
+	rc = rc ? rc : summary_quiet(a, page);
 	if (!rc)
 		ct_page_print(page, out);
 	free(page);

@@ -202,6 +202,8 @@ const char *ct_unseen_nothing(const struct ct_trace *t)
 	if (!ct_registry_info(&t->reg, "command"))
 		return "No call was recorded.";
 	if (ct_registry_info(&t->reg, CT_ATTACHED_INFO))
-		return "No call was recorded: the processes made none in that time.";
+		return ct_registry_info(&t->reg, "samples") ?
+			       "No call was recorded: the processes made none in that time." :
+			       "No call was recorded: the processes made none in that time. Where they are meanwhile, record --stacks says.";
 	return "No process loaded libcuda.so (a static or set-uid program takes no library).";
 }

@@ -10,7 +10,6 @@
 #include "analysis/calls.h"
 
 #define CT_INJECTED_INFO	"injected"	/* the recorder's: it had --inject */
-#define CT_ATTACHED_INFO	"attached"	/* the recorder's: the processes ran already */
 
 /*
  * The recorder's info lines of one: "PID NAME".  Without our library, or with it, but no call

@@ -520,7 +520,8 @@ static void record_metrics(struct recording *rec)
 static bool record_samples(struct recording *rec)
 {
 	if (*ct_launch_stacks && ct_launch_sampled)
-		rec->sampler = ct_sampler_start(rec->to.dir, rec->to.dirfd, rec->to.uuid, rec->to.module, rec->env->sample);
+		rec->sampler = ct_sampler_start(rec->to.dir, rec->to.dirfd, rec->to.uuid, rec->to.module, !rec->env->argv,
+						rec->env->sample);
 	return rec->sampler != NULL;
 }
 

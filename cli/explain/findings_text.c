@@ -2,10 +2,12 @@
 /* See findings_text.h.  Must never send a text of the trace to a terminal as it is. */
 #include "explain/findings_text.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/gpu/coverage.h"
 #include "analysis/ranks/job_verdict.h"
+#include "analysis/stacks/quiet.h"
 #include "explain/findings.h"
 #include "view/term.h"
 
@@ -362,6 +364,33 @@ static void findings_print_summaries(const struct ct_summaries *s, const struct 
 	findings_wrap(to, text, 4, 4);
 }
 
+/* Processes that were attached to and made no call.  Their number. */
+static unsigned int findings_print_quiet(const struct ct_explain *x, const struct findings_page *to)
+{
+	struct ct_quiets *q = malloc(sizeof(*q));
+	unsigned int count;
+	char text[1024];
+
+	if (!q || ct_quiets_find(q, x->trace)) {
+		if (q)
+			ct_quiets_free(q);
+		free(q);
+		return 0;
+	}
+	count = q->count;
+	for (unsigned int i = 0; i < count; i++) {
+		fprintf(to->out, "  %s\n    ", ct_quiet_name(x->trace, &q->list[i], text, 96));
+		ct_quiet_text(&x->trace->reg, &q->list[i], text, sizeof(text));
+		*text = 'N';
+		findings_begin(to, CT_TERM_BOLD);
+		findings_wrap(to, text, 4, 4);
+		findings_end(to);
+	}
+	ct_quiets_free(q);
+	free(q);
+	return count;
+}
+
 static void findings_print_verdicts(struct ct_explain *x, const struct findings_page *to)
 {
 	unsigned int shown = 0, more = 0, all = 0;
@@ -387,6 +416,7 @@ static void findings_print_verdicts(struct ct_explain *x, const struct findings_
 	if (more)
 		fprintf(to->out, "  ... and %u more process%s\n", more, more == 1 ? "" : "es");
 	findings_print_launchers(x, to);
+	all += findings_print_quiet(x, to);
 	if (!all)
 		fprintf(to->out, "  No process called libcuda%s.\n", x->phases->processes_count ? " in this time" : "");
 }

@@ -126,6 +126,9 @@ static inline uint32_t ct_registry_first(const struct ct_registry *reg, uint32_t
 #define CT_DAMAGED_INFO	"damaged"
 int ct_registry_add_damage(struct ct_registry *reg, const char *text);
 
+/* The processes ran already. */
+#define CT_ATTACHED_INFO	"attached"
+
 /* "PID NS": a process that was attached to was left at that time of CLOCK_MONOTONIC. */
 #define CT_LEFT_INFO	"left"
 

@@ -16,7 +16,7 @@ choose_parts "inference machine report unseen status orphan options sanitizers h
 	attach_taken_over attach_both_paused attach_both attach_guard_killed
 	stacks stacks_interpreters stacks_embedded stacks_debian stacks_free_threaded stacks_held stacks_none stacks_hang stacks_explain
 	stacks_sampled stacks_moment stacks_tail stacks_waits stacks_many stacks_startup stacks_startup_forked stacks_startup_started stacks_sample_options stacks_refused stacks_unreadable stacks_killed stacks_memory stacks_exports stacks_parquet stacks_folded
-	stacks_attached stacks_native stacks_graphs stacks_graph_nodes stacks_graph_nodes_native stacks_idle stacks_threads gil gil_debian gil_free_threaded gil_reports stacks_problems stacks_sanitized stacks_sampler_sanitized ranks ranks_late ranks_why ranks_hang ranks_stuck ranks_one ranks_many ranks_shapes ranks_making ranks_groups ranks_inside ranks_uncovered ranks_attached ranks_attached_hang ranks_real" "$@"
+	stacks_attached stacks_quiet stacks_native stacks_graphs stacks_graph_nodes stacks_graph_nodes_native stacks_idle stacks_threads gil gil_debian gil_free_threaded gil_reports stacks_problems stacks_sanitized stacks_sampler_sanitized ranks ranks_late ranks_why ranks_hang ranks_stuck ranks_one ranks_many ranks_shapes ranks_making ranks_groups ranks_inside ranks_uncovered ranks_attached ranks_attached_hang ranks_real" "$@"
 work=$PWD/build/tests/record
 rm -rf "$work"
 mkdir -p "$work"

@@ -780,6 +780,34 @@ attached_samples()
 	"$cudatrace" export "$work/$1" 2>/dev/null | jq -rs '[.[] | select(.name == "sample" and .stack) | .stack[0][2]] | unique | join(" ")'
 }
 
+# A program that makes no call while it is attached to, as one that hangs.
+t_stacks_quiet()
+{
+	local python version pid
+	read -r python version < <(stacks_pythons)
+	[ -n "$python" ] || { skip "where a program hangs that is attached to" "no python3 with ctypes"; return; }
+	"$python" -c 'import ctypes, sys, threading
+ctypes.CDLL(sys.argv[1]).cuInit(0)
+def wait_for_ever():
+    lock = threading.Lock()
+    lock.acquire()
+    lock.acquire()
+wait_for_ever()' "$PWD/build/tests/sim/libcuda.so.1" >"$work/quiet.out" 2>&1 &
+	pid=$!
+	wait_until grep -q libcuda "/proc/$pid/maps"
+	sleep 0.5
+	"$cudatrace" record -f -o "$work/quiet" --pid $pid --duration 1 --stacks >"$work/quiet.said" 2>&1
+	is $? 0 "record --pid --stacks of a program that calls nothing" || cat "$work/quiet.said"
+	tr -s ' \n' ' ' <"$work/quiet.said" | grep -qE "python[0-9.]* \($pid\): no call of CUDA began or ended in [0-9.]+ m?s: .*string>:6 \(wait_for_ever\), waiting for a lock or another thread \(100 %\), by [0-9]+ samples"
+	ok $? "the summary says where it is" || cat "$work/quiet.said"
+	COLUMNS=200 "$cudatrace" explain "$work/quiet" 2>&1 | tr -s ' \n' ' ' | grep -q 'VERDICT python.* No call of CUDA .*(wait_for_ever), waiting for a lock'
+	ok $? "... and so does explain" || "$cudatrace" explain "$work/quiet"
+	"$cudatrace" record -f -o "$work/quiet" --pid $pid --duration 0.3 2>&1 | tr -s ' \n' ' ' | grep -q 'the processes made none in that time. Where they are meanwhile, record --stacks says'
+	ok $? "without stacks, how to find out"
+	kill -KILL $pid
+	wait $pid 2>/dev/null
+}
+
 # Programs that already run, and that stand by.
 t_stacks_attached()
 {

@@ -285,7 +285,8 @@ static int costs_sample(struct ct_analysis *a, const struct ct_span *span, uint6
 	since = track->sampled ? span->begin - track->sampled : 0;
 	sample.since = since < COSTS_GAP ? since : COSTS_GAP;
 	track->sampled = span->begin;
-	if (rc || ct_track_call(span->track) || (!before && !track->launches))
+	/* What was before somebody attached is no startup of the program. */
+	if (rc || ct_track_call(span->track) || (!before && !track->launches) || (before && s->attached))
 		return rc;
 	if (before)
 		cost->of[CT_COST_BEFORE] = sample.since;
@@ -504,12 +505,21 @@ static void costs_free(struct ct_analysis *a)
 
 static const struct ct_analyser *const costs_needs[] = { &ct_stack_idle_analyser, &ct_driving_analyser, &ct_memory_analyser, NULL };
 
+static int costs_begin(struct ct_analysis *a)
+{
+	struct ct_stack_costs *s = a->state;
+
+	s->attached = ct_registry_info(&a->trace->reg, CT_ATTACHED_INFO);
+	return 0;
+}
+
 const struct ct_analyser ct_stack_costs_analyser = {
 	.spans = CT_SPANS_BY_END,
 	.wants = costs_wants,
 	.samples = true,
 	.needs = costs_needs,
 	.state_size = sizeof(struct ct_stack_costs),
+	.begin = costs_begin,
 	.span = costs_span,
 	.end = costs_end,
 	.free = costs_free,
@@ -521,6 +531,7 @@ const struct ct_analyser ct_stack_processes_analyser = {
 	.samples = true,
 	.needs = costs_needs,
 	.state_size = sizeof(struct ct_stack_costs),
+	.begin = costs_begin,
 	.span = costs_span,
 	.end = costs_end,
 	.free = costs_free,
@@ -534,6 +545,7 @@ const struct ct_analyser ct_stack_scopes_analyser = {
 	.phases = true,
 	.needs = costs_needs,
 	.state_size = sizeof(struct ct_stack_costs),
+	.begin = costs_begin,
 	.span = costs_span,
 	.end = costs_end,
 	.free = costs_free,

@@ -77,6 +77,7 @@ struct ct_stack_costs {
 	unsigned int tracks_count;
 	CT_KEYED(struct costs_block) held;
 	bool held_too_many;
+	bool attached;				/* the programs ran already */
 	CT_KEYED(struct costs_process) called;	/* those that have called CUDA */
 	CT_KEYED(struct costs_part) parts;
 };

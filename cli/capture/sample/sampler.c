@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * See sampler.h.  A process is found by the page that its plugin makes (.sample-PID).  Its samples
- * are kept only if it calls CUDA.
+ * are kept only if it calls CUDA, or was attached to.
  */
 #include "capture/sample/sampler.h"
 
@@ -84,6 +84,7 @@ struct ct_sampler {
 	bool stop;
 	int dirfd;
 	uint8_t uuid[16];
+	bool quiet;
 	unsigned int rate;
 	struct ct_claims claims;
 	CT_KEYED(struct sampled_node) nodes;
@@ -138,7 +139,7 @@ static void sampler_close(struct ct_sampler *s, struct sampled_process *p)
 	}
 	ct_state_close(&p->out);
 	/* Where the interpreter is not what it seemed, nor are the stacks that were read of it. */
-	if (!p->called || !p->samples || p->refused) {
+	if ((!p->called && !s->quiet) || !p->samples || p->refused) {
 		unlinkat(s->dirfd, p->name, 0);
 		sampler_forget_names(s, p->pid);
 	} else {
@@ -505,7 +506,7 @@ static void *sampler_run(void *arg)
 
 /* ------------------------------------------------------------ begin and end --- */
 
-struct ct_sampler *ct_sampler_start(const char *dir, int dirfd, const uint8_t uuid[16], bool module, unsigned int rate)
+struct ct_sampler *ct_sampler_start(const char *dir, int dirfd, const uint8_t uuid[16], bool module, bool quiet, unsigned int rate)
 {
 	struct ct_sampler *s = calloc(1, sizeof(*s));
 	int rc = s ? ct_claims_open(&s->claims, dir, module) : -ENOMEM;
@@ -513,6 +514,7 @@ struct ct_sampler *ct_sampler_start(const char *dir, int dirfd, const uint8_t uu
 	if (!rc) {
 		s->dirfd = dirfd;
 		s->rate = rate;
+		s->quiet = quiet;
 		memcpy(s->uuid, uuid, sizeof(s->uuid));
 		rc = ct_thread_start(&s->thread, sampler_run, s);
 		if (!rc)

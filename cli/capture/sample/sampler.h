@@ -20,10 +20,11 @@ struct ct_sampler;
  * ct_sampler_start() - begin to sample what records into a trace
  * @dir: of the trace; @dirfd: it is open
  * @module: the module assigns ids of texts
+ * @quiet: keep samples also of processes that call nothing: somebody asked for them by name
  *
  * Return: the sampler; NULL if there can't be one, with a line on stderr.
  */
-struct ct_sampler *ct_sampler_start(const char *dir, int dirfd, const uint8_t uuid[16], bool module, unsigned int rate);
+struct ct_sampler *ct_sampler_start(const char *dir, int dirfd, const uint8_t uuid[16], bool module, bool quiet, unsigned int rate);
 
 /* Ends it: writes the last samples, and says in the registry what there is.  @s may be NULL. */
 void ct_sampler_stop(struct ct_sampler *s, struct ct_registry_writer *registry);

@@ -191,12 +191,14 @@ void sampled_again(const struct ct_host *(*get)(void), bool wanted)
 	/* One that stood by and begins by itself has this trace's page already. */
 	if (!wanted || !h || (page && !memcmp(page->uuid, h->uuid, sizeof(page->uuid))))
 		return;
-	if (!own) {
+	if (own) {
+		__atomic_store_n(&own->page, NULL, __ATOMIC_RELAXED);
+		__atomic_store_n(&own->failed, 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&own->generation, 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&own->making, 0, __ATOMIC_RELEASE);
+	} else {
 		__atomic_store_n(&own, sampled_own(), __ATOMIC_RELEASE);
-		return;
 	}
-	__atomic_store_n(&own->page, NULL, __ATOMIC_RELAXED);
-	__atomic_store_n(&own->failed, 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&own->generation, 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&own->making, 0, __ATOMIC_RELEASE);
+	/* Not with its first call: a process that hangs makes none, and where it hangs is what is asked. */
+	sampled_page();
 }

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Processes that were attached to and made no call, as one that hangs: where their main thread was, by samples.
+ */
+#ifndef CT_CLI_STACK_QUIET_H
+#define CT_CLI_STACK_QUIET_H
+
+#include "trace/reader.h"
+#include "trace/stacks/stacks.h"
+
+#define CT_QUIET_MOST	64u	/* processes that are told */
+
+struct ct_quiet_line {
+	uint64_t key;			/* function << 32 | line; 0: without a stack */
+	uint32_t node;			/* the program's own line */
+	uint64_t samples, states[CT_SAMPLE_STATES];
+};
+
+struct ct_quiet {
+	uint32_t pid;
+	uint64_t from, to;		/* ns, of its samples */
+	uint64_t samples;
+	CT_KEYED(struct ct_quiet_line) lines;	/* the most frequent first */
+};
+
+struct ct_quiets {
+	struct ct_quiet list[CT_QUIET_MOST];
+	unsigned int count;
+};
+
+/*
+ * Finds them: they have samples, and no stream of calls.  Reads their samples only.  Free with ct_quiets_free(), also after an error.
+ * Return: 0 or -ENOMEM.
+ */
+int ct_quiets_find(struct ct_quiets *q, const struct ct_trace *t);
+void ct_quiets_free(struct ct_quiets *q);
+
+/* "python (1764)": by the recorder, as the process itself has said nothing. */
+const char *ct_quiet_name(const struct ct_trace *t, const struct ct_quiet *q, char *buf, size_t size);
+
+/* "No call of CUDA began or ended in 3.01 s: ... Its main thread: train.py:95 (main), waiting for a lock (100 % of 602 samples)." */
+const char *ct_quiet_text(const struct ct_registry *reg, const struct ct_quiet *q, char *buf, size_t size);
+
+#endif
