@@ -247,7 +247,7 @@ static void losses_print_why(const struct ct_losses *l, FILE *out)
 			l->module ?
 				"a thread's own buffer was full, or its producer went beyond a limit" :
 			l->keeps ?
-				"they came faster than the oldest were dropped, or the disk is full" :
+				"the oldest were not dropped in time, by a recorder that was busy, stopped or killed, or the disk was full" :
 				"a program could not write into the trace's directory");
 }
 
