@@ -2,6 +2,8 @@
 /*
  * cudatrace: the command line.  Finds the subcommand and calls it.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -72,6 +74,17 @@ static void on_sigbus(int sig)
 	_exit(1);
 }
 
+/*
+ * Where stdin, stdout or stderr is closed, a file of a trace would have its number, and get this command's messages.  The
+ * wrong mode: writing fails as before.  A program that is started here finds them closed.
+ */
+static void hold_standard_files(void)
+{
+	for (int fd = 0; fd <= 2; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", (fd ? O_RDONLY : O_WRONLY) | O_CLOEXEC) < 0)
+			return;
+}
+
 static const struct command *find(const char *name)
 {
 	for (unsigned int i = 0; i < COMMANDS; i++)
@@ -96,6 +109,7 @@ int main(int argc, char **argv)
 	const struct command *command;
 	bool asks;
 
+	hold_standard_files();
 	signal(SIGBUS, on_sigbus);
 	ct_file_limit_ignore();
 	if (argc < 2) {

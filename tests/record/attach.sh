@@ -139,6 +139,8 @@ t_attach()
 	is $? 0 "SIGUSR2 to record --pid, and SIGHUP under nohup: it goes on" || cat "$work/attach-copy.said"
 	every_call trace-attach-copy-1 && every_call trace-attach-copy
 	ok $? "... with a copy" || cat "$work/attach-copy.said"
+	"$cudatrace" record -q -f -o "$work/trace-attach-closed" --pid $pid --duration 0.2 <&- >&- 2>&-
+	is "$? $(cat "$work/trace-attach-closed/.registry" "$work/trace-attach-closed/metadata" | grep -c '^cudatrace: ')" "0 0" "its files are closed: no message goes into the trace"
 	ended_well attach
 }
 

@@ -342,6 +342,8 @@ t_keep_unread()
 	is "$?,$(tail -n 1 "$work/unread.out")" "0,1000" "nobody reads what record says: it goes on"
 	[ -e "$dir-1/metadata" ] && [ -e "$dir/metadata" ]
 	ok $? "... with a copy, and its trace"
+	"$cudatrace" record -q --no-module -f -o "$dir-closed" -- bash -c '[ -e /proc/$$/fd/2 ] || echo closed' >"$work/unread.closed" 2>&-
+	is "$? $(cat "$work/unread.closed")" "0 closed" "... stderr is closed: the program finds it so"
 	is "$(grep SigIgn "$work/unread.out")" "$(bash -c 'grep SigIgn /proc/self/status')" "... and the program ignores no more signals than before"
 }
 
