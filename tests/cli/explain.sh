@@ -230,6 +230,12 @@ t_diff()
 	"$plain" diff --fail-above 0 "$work/slowed" "$work/steps" >/dev/null 2>&1
 	ok $? "--fail-above 0, of a faster one: status 0"
 
+	# More samples between two calls than are kept: each line has its share of the time, whenever it was there. Five of six gaps end with a call.
+	"$b/make_rules" "$work/gaps" iterations=6 warm=1000000 after=100000000 sampled=2 lines=25
+	"$plain" diff --format json "$work/gaps" "$work/gaps" 2>/dev/null >"$work/gaps.json"
+	is "$(jq -c '[.diff_lines[] | select(."Calls A" == 0) | ."Time A (ns)" / 1000000 | round] | [length, min, max]' "$work/gaps.json")" "[4,21,21]" \
+		"of ten thousand samples between two calls each line has its share" || jq -c '.diff_lines' "$work/gaps.json"
+
 	# Two real runs: medians of the iterations, by NVTX ranges and by a pattern.
 	"$plain" diff --format json "$(trace train)" "$(trace train-nvtx)" 2>/dev/null >"$work/train.json"
 	jq -e '.diff_summary[0] | ."A (ns)" > 1e6 and ."B (ns)" > 1e6 and ."Noise (ns)" > 0' "$work/train.json" >/dev/null &&

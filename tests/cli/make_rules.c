@@ -56,6 +56,7 @@
 	X(copier, 0)		/* that one only copies */		\
 	X(syncer, 0)		/* it also waits for the GPU so long */	\
 	X(sampled, 0)		/* state + 1 of the first thread in samples after its synchronisations, 10 us apart; 0: none */ \
+	X(lines, 0)		/* these have a line: another one after each so many % of the time */ \
 	X(apart, 1)		/* so much later than the first one */	\
 	X(slow, 0)		/* then each launch takes so much longer */ \
 	X(crowd, 0)		/* threads of another process that are in a launch all the time */ \
@@ -82,6 +83,8 @@ enum {
 	EVENT, K_SWITCH, LIBRARY, K_ALLOC, K_FREE, K_FENCE,
 	JOIN,
 };
+
+#define LINES	1000	/* the first number of the strings of lines */
 
 static const char *long_name(void)
 {
@@ -116,6 +119,9 @@ static void registry(void)
 	CLASS(K_FENCE, "kernel sync wait", handle, "dma_fence_wait dma_fence_wait");
 	for (int i = 1; i <= 4; i++)
 		fprintf(f, "string %d _Z5part%dPfS_\n", i, i);
+	for (uint64_t k = 0; lines && k * lines < 100; k++)
+		fprintf(f, "string %u python%%09part%d%%09/home/program.py\nstring %u 0%%20%u%%20%d\n", LINES + 100 + (unsigned int)k, (int)k,
+			LINES + (unsigned int)k, LINES + 100 + (unsigned int)k, 10 + (int)k);
 	fprintf(f, "class %u user memory alloc %s cuMemAlloc%s cuMemAlloc_v2\n", ALLOC, CT_LAYOUT_SPEC(alloc), long_name());
 	fprintf(f, "info command program%s\n%s%s", long_name(), simulated ? "info gpu simulated\n" : "", sampled ? "info stacks python\ninfo samples 100000\n" : "");
 	fclose(f);
@@ -261,7 +267,7 @@ static void iteration(struct thread *h, uint64_t i, uint64_t longer)
 	if (offafter)
 		switched(h, offafter);
 	for (uint64_t k = 1; sampled && k * 10000 < after; k++) {
-		struct ct_sample sample = { .state = sampled - 1 };
+		struct ct_sample sample = { .state = sampled - 1, .stack = lines ? LINES + k * 1000000 / after / lines : 0 };
 
 		cpu_record(&samples, (struct spec){ CT_CLASS_sample, 0, CT_F_INSTANT | CT_F_NO_RESULT, 0, h->t + k * 10000,
 			   h->t + k * 10000, 0, h->tid, 0 }, &sample, sizeof(sample));

@@ -18,7 +18,7 @@
 #include "explain/calls/call_detail.h"
 
 #define ITEMS_MAX	(1u << 16)
-#define SAMPLES_MAX	4096u	/* of a thread between two calls; the first ones count */
+#define SAMPLES_MAX	4096u	/* of a thread between two calls; of more each second one counts, or each fourth ... */
 
 /* What calls of a track have inside them. */
 struct ct_per_track {
@@ -27,6 +27,7 @@ struct ct_per_track {
 	uint64_t last;		/* ns: the end of its last call */
 	uint32_t *samples;	/* since then: their stacks */
 	unsigned int samples_count, samples_room;
+	uint64_t samples_seen, samples_each;	/* of so many one is kept */
 };
 
 /* ------------------------------------------------------------------- items --- */
@@ -204,7 +205,14 @@ static int per_sample(struct ct_per_iteration *s, const struct ct_trace_event *e
 	if (!ct_room_at(s->tracks, e->track->index, s->tracks_count))
 		return -ENOMEM;
 	t = &s->tracks[e->track->index];
-	if (t->samples_count == SAMPLES_MAX)
+	t->samples_each = t->samples_count ? t->samples_each : 1;
+	t->samples_seen = t->samples_count ? t->samples_seen + 1 : 0;
+	if (t->samples_count == SAMPLES_MAX) {
+		for (t->samples_count = 0; t->samples_count < SAMPLES_MAX / 2; t->samples_count++)
+			t->samples[t->samples_count] = t->samples[2 * t->samples_count];
+		t->samples_each *= 2;
+	}
+	if (t->samples_seen % t->samples_each)
 		return 0;
 	if (!ct_room(t->samples, t->samples_count, t->samples_room))
 		return -ENOMEM;
