@@ -10,6 +10,8 @@
 #include "base/median.h"
 #include "view/term.h"
 
+#define OUTLIERS_RARE	5.0	/* % of the steady state: less is not told */
+
 /* ------------------------------------------------------------- statistics --- */
 
 static uint64_t outliers_duration(const struct ct_iteration *i)
@@ -78,6 +80,37 @@ const char *ct_iteration_coverage(const struct ct_trace *t, const struct ct_proc
 	if (c.to > c.from)
 		snprintf(buf + used, 200 - used, "; the longest part without one is from %.3f ms to %.3f ms",
 			 (c.from > start ? c.from - start : 0) / 1e6, (c.to > start ? c.to - start : 0) / 1e6);
+	return buf;
+}
+
+const char *ct_iteration_rare(const struct ct_process_phases *p, const struct ct_iteration_stats *s, char *buf)
+{
+	const struct ct_stage_span *steady = ct_phases_steady(p);
+	uint64_t wall = steady ? steady->end - steady->begin : 0, longer = 0, pauses = 0;
+	char ns[CT_TERM_TEXT], each[CT_TERM_TEXT], n[CT_TERM_TEXT];
+	double more = 0;	/* than the median */
+	uint32_t count = 0;
+	int used = 0;
+
+	*buf = 0;
+	for (uint32_t i = 0; i < s->longer; i++) {
+		longer += s->sorted[s->count - 1 - i];
+		more += s->sorted[s->count - 1 - i] - s->median;
+	}
+	for (uint32_t i = ct_phases_warmup(p) + 1; i < p->iterations_count; i++) {
+		uint64_t pause = p->iterations[i].begin - p->iterations[i - 1].end;
+
+		count += pause > 0;
+		pauses += pause;
+	}
+	if (wall && 100.0 * more >= OUTLIERS_RARE * wall)
+		used = snprintf(buf, 240, "%s iteration%s that take%s much longer than the median %s %s (%.1f %%) of the steady state", ct_term_count(n, s->longer),
+				s->longer == 1 ? "" : "s", s->longer == 1 ? "s" : "", s->longer == 1 ? "has" : "have",
+				ct_term_ns(ns, longer), 100.0 * longer / wall);
+	if (wall && 100.0 * pauses >= OUTLIERS_RARE * wall)
+		snprintf(buf + used, 240 - used, "%s%s pause%s between iterations take%s %s (%.1f %%) of %s, %s each in the mean", used ? "; " : "",
+			 ct_term_count(n, count), count == 1 ? "" : "s", count == 1 ? "s" : "", ct_term_ns(ns, pauses),
+			 100.0 * pauses / wall, used ? "it" : "the steady state", ct_term_ns(each, pauses / count));
 	return buf;
 }
 

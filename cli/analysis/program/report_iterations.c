@@ -384,7 +384,7 @@ static int iterations_sums(struct ct_analysis *a, struct ct_table *t, unsigned i
 	const struct ct_gpu_busy *gpu = ct_analysis_state(a, &ct_gpu_busy_analyser);
 	const struct ct_process_phases *p = &a->phases->processes[index];
 	struct ct_iteration_stats warmup;
-	char text[200];
+	char text[240];
 	int rc = ct_iteration_stats(&warmup, p, true);
 
 	iterations_sum_row(a, t, p, s, false, acc->processes[index].iterations, idle->processes[index].iterations,
@@ -394,6 +394,8 @@ static int iterations_sums(struct ct_analysis *a, struct ct_table *t, unsigned i
 	free(warmup.sorted);
 	ct_table_note(t, "Process %u: %s.", p->pid, p->what);
 	ct_table_note(t, "Process %u: %s.", p->pid, ct_iteration_coverage(a->trace, p, text));
+	if (*ct_iteration_rare(p, s, text))
+		ct_table_note(t, "Process %u: %s.", p->pid, text);
 	return rc;
 }
 

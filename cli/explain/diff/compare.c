@@ -173,6 +173,23 @@ int ct_diff_iteration(const struct ct_diff_side *side, double *median, double *e
 	return 0;
 }
 
+void ct_diff_mean(const struct ct_diff_side *side, double *mean, double *error)
+{
+	const struct ct_iteration *list = side->per->list;
+	uint32_t n = side->per->iterations;
+	double squares = 0, distance;
+
+	*mean = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t end = i + 1 < n ? list[i + 1].begin : list[i].end;
+
+		distance = end - list[i].begin - *mean;
+		*mean += distance / (i + 1);
+		squares += distance * (end - list[i].begin - *mean);
+	}
+	*error = n > 1 ? sqrt(squares / (n - 1) / n) : 0;
+}
+
 void ct_diff_application(const struct ct_diff_side *side, struct ct_diff_value *value)
 {
 	uint32_t n = side->per->iterations;

@@ -52,6 +52,9 @@ const char *ct_diff_verdict(const struct ct_diff_pair *pair, const struct ct_dif
 /* The duration of the median iteration, and its standard error by the median deviation; ns. */
 int ct_diff_iteration(const struct ct_diff_side *side, double *median, double *error);
 
+/* The mean duration with what is between the iterations, and its standard error; ns. */
+void ct_diff_mean(const struct ct_diff_side *side, double *mean, double *error);
+
 /* What the thread that makes the iterations spends outside of calls, per iteration. */
 void ct_diff_application(const struct ct_diff_side *side, struct ct_diff_value *value);
 

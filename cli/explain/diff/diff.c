@@ -115,14 +115,14 @@ static void diff_describe(const struct diff *d, struct ct_table *t)
 
 static int diff_summary(struct diff *d)
 {
-	double median[2] = { 0 }, error[2] = { 0 }, noise;
+	double median[2] = { 0 }, error[2] = { 0 }, noise, mean[2], spread[2], mean_noise;
 	uint64_t execution[2], run[2];
 	struct ct_table t;
 	bool stage[2];
 	int rc = 0;
 
 	ct_table_begin(&t, "diff_summary",
-		       "Wall time: of the median iteration, of the execution, and of the run",
+		       "Wall time: of the median and the mean iteration, of the execution, and of the run",
 		       summary_columns, S_COLUMNS);
 	for (unsigned int s = 0; s < 2 && !rc; s++)
 		rc = ct_diff_iteration(&d->pair.side[s], &median[s], &error[s]);
@@ -133,14 +133,22 @@ static int diff_summary(struct diff *d)
 		for (unsigned int s = 0; s < 2; s++)
 			execution[s] = d->pair.side[s].per->last - d->pair.side[s].per->first;
 	noise = ct_diff_noise(&d->pair, error[0], error[1]);
+	for (unsigned int s = 0; s < 2; s++)
+		ct_diff_mean(&d->pair.side[s], &mean[s], &spread[s]);
+	mean_noise = ct_diff_noise(&d->pair, spread[0], spread[1]);
 	for (unsigned int s = 0; s < 2; s++) {
 		const struct ct_per_iteration *per = d->pair.side[s].per;
 
 		run[s] = per->process ? per->process->end - per->process->begin : per->last - per->first;
 	}
-	if (d->pair.iterations)
-		diff_summary_row(d, &t, "iteration", median[0], median[1], noise,
-				 d->pair.side[0].per->iterations >= 3 && d->pair.side[1].per->iterations >= 3, true);
+	if (d->pair.iterations) {
+		bool known = d->pair.side[0].per->iterations >= 3 && d->pair.side[1].per->iterations >= 3;
+
+		diff_summary_row(d, &t, "iteration", median[0], median[1], noise, known, true);
+		diff_summary_row(d, &t, "iteration, mean", mean[0], mean[1], mean_noise, known, false);
+		ct_table_note(&t, "Iteration: the median one. Mean: with what is between them, so that what comes now and then counts "
+			      "(report iterations).");
+	}
 	diff_summary_row(d, &t, stage[0] && stage[1] ? "execution" : "all records", execution[0],
 			 execution[1], 0, false, !d->pair.iterations);
 	if (stage[0] && stage[1]) {
