@@ -38,6 +38,16 @@ const char *ct_limit_word(enum ct_limit limit)
 	return words[limit];
 }
 
+/* Of several launching threads the time is by turns, and that of one of them is no part of it. */
+static void verdict_polls(struct ct_verdict *v, const struct ct_polls *polls, unsigned int process)
+{
+	const struct ct_polls_thread *t = v->account->launching && ct_account_turns(v->account) <= 1 ?
+					  ct_polls_of(polls, process, v->account->launching->tid) : NULL;
+
+	v->polled = t ? t->app : 0;
+	v->polling = t ? t->calls : 0;
+}
+
 void ct_verdict_of(struct ct_verdict *v, const struct ct_analysis *a, unsigned int process)
 {
 	const struct ct_accounting *accounting = ct_analysis_state(a, &ct_accounting_analyser);
@@ -58,6 +68,7 @@ void ct_verdict_of(struct ct_verdict *v, const struct ct_analysis *a, unsigned i
 		ct_holders_text(ct_analysis_state(a, &ct_stack_scopes_analyser), &a->trace->reg, CT_STACK_PART(process, true), p->pid,
 				v->holders, sizeof(v->holders));
 	v->measured = v->busy && v->idle->measured;
+	verdict_polls(v, &accounting->polls, process);
 	v->queued = ct_gpu_idle_queued(ct_analysis_state(a, &ct_gpu_idle_analyser), p);
 }
 
@@ -92,12 +103,33 @@ static double verdict_idle(const struct ct_verdict *v, const uint64_t *stages)
 	return wall ? 100.0 * CT_STAGES_MAIN(stages) / wall : 0;
 }
 
+/* The share of the time between its calls in which the GPU had work for sure: of its application's, and off the CPU. */
+struct verdict_polled {
+	double app, off;
+};
+
+static struct verdict_polled verdict_polled(const struct ct_verdict *v)
+{
+	double app = verdict_account(v, CT_ACCOUNT_APP), off = verdict_account(v, CT_ACCOUNT_OFF_CPU);
+	double polled = verdict_wall(v) ? 100.0 * v->polled / verdict_wall(v) : 0;
+	struct verdict_polled p = { .app = polled < app ? polled : app };
+
+	p.off = polled - p.app < off ? polled - p.app : off;
+	return p;
+}
+
+static double verdict_polling(const struct ct_verdict *v)
+{
+	return verdict_wall(v) ? 100.0 * v->polling / verdict_wall(v) : 0;
+}
+
 struct shares {
 	double wait, transfer, modules, memory, driver, off, app, idle, most_idle;
 	double busy, copying;	/* of the GPU, where its records say it */
 	double ranks;		/* it only waited for other ranks */
 	double queued;		/* it was idle although it had work: not for want of the host */
 	double pauses;		/* in the application, between iterations */
+	double between;		/* of .idle: between iterations */
 	double elsewhere;	/* in the application, without work of its own */
 	uint64_t syncs;
 	bool only_copies;	/* no launch, and more copies than sets */
@@ -125,6 +157,16 @@ static double verdict_pauses(const struct ct_verdict *v, double app)
 	return c.covered ? app - 100.0 * (c.app + other) / verdict_wall(v) : 0;
 }
 
+/* Of the time in which the GPU had nothing to do, in %: between the iterations, where no synchronisation of theirs is why. */
+static double verdict_between(const struct ct_verdict *v)
+{
+	uint64_t in = 0, idle = v->idle->stages[CT_STAGE_STEADY];
+
+	for (uint32_t i = ct_phases_warmup(v->process); i < v->process->iterations_count; i++)
+		in += v->idle->iterations[i];
+	return in && in < idle && verdict_wall(v) ? 100.0 * (idle - in) / verdict_wall(v) : 0;
+}
+
 static struct shares verdict_shares(const struct ct_verdict *v)
 {
 	struct shares s = {
@@ -137,9 +179,15 @@ static struct shares verdict_shares(const struct ct_verdict *v)
 		.app = verdict_account(v, CT_ACCOUNT_APP),
 		.idle = verdict_idle(v, v->idle->stages),
 	};
+	struct verdict_polled polled = verdict_polled(v);
 	uint64_t launches = 0, copies = 0, sets = 0;
 
+	/* Who asks again and again waits, too. */
+	s.app -= polled.app;
+	s.off -= polled.off;
+	s.wait += polled.app + polled.off + verdict_polling(v);
 	s.most_idle = s.idle + verdict_idle(v, v->idle->submitting_ns);
+	s.between = verdict_between(v);
 	if (v->busy && verdict_wall(v)) {
 		s.busy = 100.0 * CT_STAGES_MAIN(v->busy->any.stages, .busy) / verdict_wall(v);
 		s.ranks = 100.0 * CT_STAGES_MAIN(v->busy->any.stages, .waiting) / verdict_wall(v);
@@ -158,7 +206,7 @@ static struct shares verdict_shares(const struct ct_verdict *v)
 	}
 	s.only_copies = !launches && copies > sets;
 	s.elsewhere = s.app * v->elsewhere;
-	s.pauses = verdict_pauses(v, s.app);
+	s.pauses = verdict_pauses(v, s.app);	/* of them: those before it asked in vain are none */
 	return s;
 }
 
@@ -173,7 +221,7 @@ static enum ct_limit verdict_limit(const struct ct_verdict *v, const struct shar
 		return s->copying >= MOST && s->busy >= MOST ? CT_LIMIT_TRANSFERS : CT_LIMIT_GPU;
 	if (s->ranks >= SOME && s->ranks > 100 - s->busy - s->ranks)
 		return CT_LIMIT_RANKS;
-	if (!v->busy && s->wait >= MOST && s->most_idle < LITTLE)
+	if (!v->busy && s->wait >= MOST && s->most_idle - s->between < LITTLE)
 		return s->only_copies ? CT_LIMIT_TRANSFERS : CT_LIMIT_GPU;
 	if (s->off >= MUCH)
 		return CT_LIMIT_OFF_CPU;
@@ -237,7 +285,8 @@ static void verdict_parts(const struct ct_verdict *v, char *buf, size_t size)
 		{ "in calls of libnccl", { CALLS(COLLECTIVE), CALLS(COLLECTIVE) } },
 #undef CALLS
 	};
-	struct part parts[sizeof(kinds) / sizeof(*kinds) + 1];
+	struct verdict_polled polled = verdict_polled(v);
+	struct part parts[sizeof(kinds) / sizeof(*kinds) + 2];
 	unsigned int count = sizeof(kinds) / sizeof(*kinds), shown = 0;
 	double others = 0;
 	size_t used = 0;
@@ -245,7 +294,7 @@ static void verdict_parts(const struct ct_verdict *v, char *buf, size_t size)
 	for (unsigned int i = CT_ACCOUNT_CALLS; i < CT_ACCOUNT_COUNT; i++)
 		others += verdict_account(v, i);
 	for (unsigned int i = 0; i < count; i++) {
-		parts[i] = (struct part){ kinds[i].words, 0 };
+		parts[i] = (struct part){ kinds[i].words, -(!i ? polled.app : i == 2 ? polled.off : 0) };
 		for (unsigned int k = 0; k < 2 && (!k || kinds[i].accounts[k] != kinds[i].accounts[0]); k++) {
 			double share = verdict_account(v, kinds[i].accounts[k]);
 
@@ -253,7 +302,8 @@ static void verdict_parts(const struct ct_verdict *v, char *buf, size_t size)
 			others -= kinds[i].accounts[k] >= CT_ACCOUNT_CALLS ? share : 0;
 		}
 	}
-	parts[count++] = (struct part){ "in other calls", others };
+	parts[count++] = (struct part){ "in other calls", others - verdict_polling(v) };
+	parts[count++] = (struct part){ "asking whether the GPU is done, which it is not", polled.app + polled.off + verdict_polling(v) };
 	qsort(parts, count, sizeof(*parts), verdict_by_share);
 	while (shown < count && parts[shown].share >= SHOWN)
 		shown++;
@@ -263,12 +313,17 @@ static void verdict_parts(const struct ct_verdict *v, char *buf, size_t size)
 				 parts[i].share, parts[i].words);
 }
 
-/* Their median; 0: there are none, or no memory. */
-static uint64_t verdict_median(const struct ct_process_phases *p)
+/* Their median, 0: there are none, or no memory; and what comes now and then: "" or a sentence. */
+static uint64_t verdict_median(const struct ct_process_phases *p, char rare[256])
 {
 	struct ct_iteration_stats s;
-	uint64_t median = ct_iteration_stats(&s, p, false) ? 0 : s.median;
+	int rc = ct_iteration_stats(&s, p, false);
+	uint64_t median = rc ? 0 : s.median;
+	char text[240];
 
+	*rare = 0;
+	if (!rc && *ct_iteration_rare(p, &s, text))
+		snprintf(rare, 256, " %s.", text);
 	free(s.sorted);
 	return median;
 }
@@ -336,7 +391,8 @@ enum ct_limit ct_verdict_steady(const struct ct_verdict *v, char *buf, size_t si
 	uint32_t iterations = v->process->iterations_count - ct_phases_warmup(v->process);
 	unsigned int threads = ct_account_turns(v->account);
 	struct ct_coverage covered;
-	char what[200], why[600], parts[400], idle[160] = "", turns[200] = "", who[48], ns[CT_TERM_TEXT], n[CT_TERM_TEXT],
+	uint64_t median;
+	char rare[256], what[200], why[600], parts[400], idle[160] = "", turns[200] = "", who[48], ns[CT_TERM_TEXT], n[CT_TERM_TEXT],
 	     all[CT_TERM_TEXT], ranks[80] = "", launches[64], other[96];
 
 	if (!verdict_wall(v) || !v->process->works) {
@@ -345,14 +401,15 @@ enum ct_limit ct_verdict_steady(const struct ct_verdict *v, char *buf, size_t si
 		return CT_LIMIT_UNKNOWN;
 	}
 	ct_phases_coverage(v->process, &covered);
+	median = verdict_median(v->process, rare);
 	if (iterations && 100.0 * covered.covered < COVERED * covered.steady)
 		snprintf(what, sizeof(what), "steady state of %s, of which %s iteration%s of %s (median) cover %.0f %%",
 			 ct_term_ns(all, covered.steady), ct_term_count(n, iterations), iterations == 1 ? "" : "s",
-			 ct_term_ns(ns, verdict_median(v->process)), 100.0 * covered.covered / covered.steady);
+			 ct_term_ns(ns, median), 100.0 * covered.covered / covered.steady);
 	else if (iterations)
 		snprintf(what, sizeof(what), "steady state, %s iteration%s of %s (median)",
 			 ct_term_count(n, iterations), iterations == 1 ? "" : "s",
-			 ct_term_ns(ns, verdict_median(v->process)));
+			 ct_term_ns(ns, median));
 	else
 		snprintf(what, sizeof(what), "execution, %s without a repeating pattern",
 			 ct_term_ns(ns, verdict_wall(v)));
@@ -383,8 +440,8 @@ enum ct_limit ct_verdict_steady(const struct ct_verdict *v, char *buf, size_t si
 		snprintf(ranks, sizeof(ranks), ", and does nothing but wait for other ranks for %.1f %%", s.ranks);
 	verdict_launches(v, launches);
 	verdict_other(v, other);
-	snprintf(buf, size, "%s%s%s%s: %s.%s%s%s%s%s%s", v->simulated ? "simulated GPU, " : "", what, launches, other, why,
-		 *parts ? who : "", parts, turns, idle, ranks, *parts || *idle ? "." : "");
+	snprintf(buf, size, "%s%s%s%s: %s.%s%s%s%s%s%s%s", v->simulated ? "simulated GPU, " : "", what, launches, other, why,
+		 *parts ? who : "", parts, turns, idle, ranks, *parts || *idle ? "." : "", rare);
 	return limit;
 }
 

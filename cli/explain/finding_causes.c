@@ -17,7 +17,7 @@ static uint64_t causes_host(const struct ct_explain *x)
 	if (x->busy)
 		not = ct_explain_gpu_ns(x) + x->queued + x->waiting;
 	else
-		not = ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_WAIT);
+		not = ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_WAIT) + x->polled;
 	return not < wall ? wall - not : 0;
 }
 

@@ -170,6 +170,7 @@ void ct_explain_choose(struct ct_explain *x, unsigned int index)
 	struct ct_idle *idle = ct_explain_state(x, &ct_idle_analyser);
 	struct ct_fact_table *facts = ct_explain_state(x, &ct_facts_analyser);
 	struct ct_gpu_busy *gpu = ct_explain_state(x, &ct_gpu_busy_analyser);
+	const struct ct_polls_thread *polls;
 
 	x->index = index;
 	x->process = &x->phases->processes[index];
@@ -192,5 +193,8 @@ void ct_explain_choose(struct ct_explain *x, unsigned int index)
 	x->queued = ct_gpu_idle_queued(ct_explain_state(x, &ct_gpu_idle_analyser), x->process);
 	x->elsewhere = ct_hot_elsewhere(ct_explain_state(x, &ct_stack_scopes_analyser), CT_STACK_PART(index, true), &x->waits_for) *
 		       ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_APP);
+	polls = x->thread && ct_account_turns(x->account) <= 1 ?
+		ct_polls_of(&acc->polls, index, x->thread->tid) : NULL;
+	x->polled = polls ? polls->app : 0;
 	x->waiting = x->busy ? CT_STAGES_MAIN(x->busy->any.stages, .waiting) : 0;
 }

@@ -45,10 +45,13 @@ const struct ct_rule ct_rules[] = {
 	  "A wait costs nothing by itself, since the GPU works meanwhile. Lost is the time from the end of a "
 	  "synchronisation that left nothing to do until the next submission, and no more than the host waits. What explains less "
 	  "than a third of that time is not told, nor what the host would then wait for something else, by samples (a data "
-	  "loader, requests).",
+	  "loader, requests), nor what lies between iterations. Without records of the GPU the time until the next submission begins must be as much. "
+	  "It is possible only where the host is mostly in the application after them, and neither samples nor context switches say whether it works.",
 	  NULL, ct_rule_sync, CT_CAUSE_HOST, LINES(WAIT) },
 	{ "application", "time of the launching thread in the application, between calls", 30, SHARE,
-	  "Below a third of the time, calls are the better place to look.",
+	  "Below a third of the time, calls are the better place to look. Time before a call of cuEventQuery or cuStreamQuery that says "
+	  "that the GPU is not done does not count: it works meanwhile. It is possible only where nothing synchronises and the GPU was not "
+	  "recorded.",
 	  NULL, ct_rule_application, CT_CAUSE_HOST, LINES(APP) },
 	{ "off-cpu", "the launching thread off the CPU, and who ran instead", 2, SHARE,
 	  "Context switches of the kernel module, those inside synchronisations left out: there the thread waits for "
@@ -64,7 +67,8 @@ const struct ct_rule ct_rules[] = {
 	  "where all pinning of memory was recorded.",
 	  &ct_copies_analyser, ct_rule_pageable, CT_CAUSE_OWN, LINES(COPY) },
 	{ "blocking-copies", "copies that block although memory is pinned, or that are small", 3, SHARE,
-	  "A blocking copy waits for what was launched before it.",
+	  "A blocking copy waits for what was launched before it. One that does not block takes as long: no more is gained than what else "
+	  "the host does takes.",
 	  &ct_copies_analyser, ct_rule_blocking_copies, CT_CAUSE_OWN, LINES(COPY) },
 	{ "small-copies", "many small copies", 2, SHARE,
 	  "At least 16 copies of at most 64 KiB an iteration: their cost does not depend on their size. Where most of them "
@@ -75,7 +79,7 @@ const struct ct_rule ct_rules[] = {
 	  NULL, ct_rule_allocations, CT_CAUSE_OWN, LINES(MEMORY) },
 	{ "memory-growth", "device memory that only grows", 1, "% of what was there after the first eighth",
 	  "The steady state is divided into eight parts, by its iterations: memory must have grown in nearly each of them, by 1 MiB in "
-	  "all at least.",
+	  "all at least. It is possible only if the last three parts have less than a fifth of it: a cache that fills grows so.",
 	  &ct_growth_analyser, ct_rule_growth, CT_CAUSE_OWN, LINES(HELD) },
 	{ "lazy-loading", "code that is loaded in the steady state", 0.5, SHARE,
 	  "At least 1 ms: loading of a module stops the launching thread, often for many iterations.",

@@ -16,6 +16,7 @@
  *	make_gpu refused DIR		there are none: why is recorded
  *	make_gpu two DIR		two processes, of which one has records of the GPU
  *	make_gpu step=N DIR		50 steps of 1,000 us; in each the GPU is idle for N us
+ *	make_gpu beside=N DIR		the same; it is idle for 20 us, and N streams have the same kernels at the same time
  *	make_gpu begins=N DIR		the same; in each the GPU begins N us after the launch, and ends with the step
  *	make_gpu busy DIR		the GPU always has work: the host waits for it
  *	make_gpu ahead DIR		the host is far ahead, and the GPU pauses between its kernels
@@ -514,16 +515,18 @@ static void crowd(void)
 	finish_gpu(PID, US(210000));
 }
 
-/* In each the GPU begins @begins us after the launch, and works for @works us. */
-static void steps(uint32_t begins, uint32_t works)
+/* In each the GPU begins @begins us after the launch, and works for @works us; in @streams streams at the same time. */
+static void steps(uint32_t begins, uint32_t works, unsigned int streams)
 {
 	thread_head("u-4242-1", PID, PID);
 	startup(US(1));
 	for (unsigned int i = 0; i < 50; i++) {
 		uint64_t t = US(100 + 1000 * i), begin = t + begins * 1000, end = begin + works * 1000;
 
-		launch(1, t, t + 5000, 7);
-		kernel_on(0, 7, 1, begin, end);
+		for (unsigned int k = 0; k < streams; k++) {
+			launch(1, t + 5000 / streams * k, t + 5000 / streams * (k + 1), 7 + k);
+			kernel_on(0, 7 + k, 1, begin + 100 * k, end);
+		}
 		synchronise(t + 6000, end + 4000);
 	}
 	close_writer(&u);
@@ -612,9 +615,11 @@ int main(int argc, char **argv)
 	else if (!strcmp(argv[1], "two"))
 		two();
 	else if (!strncmp(argv[1], "step=", 5))
-		steps(8, 1000 - atoi(argv[1] + 5));
+		steps(8, 1000 - atoi(argv[1] + 5), 1);
 	else if (!strncmp(argv[1], "begins=", 7))
-		steps(atoi(argv[1] + 7), 990 - atoi(argv[1] + 7));
+		steps(atoi(argv[1] + 7), 990 - atoi(argv[1] + 7), 1);
+	else if (!strncmp(argv[1], "beside=", 7))
+		steps(8, 980, atoi(argv[1] + 7));
 	else if (!strncmp(argv[1], "late=", 5))
 		late(atoi(argv[1] + 5));
 	else if (!strncmp(argv[1], "kernels=", 8))

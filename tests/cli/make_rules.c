@@ -34,12 +34,15 @@
 	X(refused, 0)		/* iterations in which allocations fail */ \
 	X(leak, 0)		/* bytes that each keeps */		\
 	X(leaking, 1000000)	/* iterations that keep them */		\
+	X(halves, 0)		/* after so many iterations, one that keeps them keeps half as much */ \
 	X(load, 0)		/* cuModuleLoadData takes, in it a nested one of half that */ \
 	X(getters, 0)		/* getters in each */			\
 	X(getter, 100)		/* ns from one to the next */		\
 	X(timed, 0)		/* with durations */			\
 	X(errors, 0)		/* iterations in which cuEventQuery fails with 719 */ \
 	X(notready, 0)		/* and with 600, which is no failure */	\
+	X(polls, 0)		/* calls of cuEventQuery in each, which it makes 50 us apart */ \
+	X(polled, 600)		/* their result; of the last one 0 */	\
 	X(ioctls, 0)		/* ioctls in each */			\
 	X(ioctl, 1000)		/* each takes */			\
 	X(failing, 0)		/* iterations in which one fails */	\
@@ -218,7 +221,7 @@ static void memory_of(struct thread *h, uint64_t i)
 		call(h, LIBRARY, 0, load, 0, &m, sizeof(m));
 	}
 	if (leak && i < leaking) {
-		a = (struct ct_alloc){ leak, 0x7f1000000000 + i * leak };
+		a = (struct ct_alloc){ halves ? leak >> i / halves : leak, 0x7f1000000000 + i * leak };
 		call(h, ALLOC, 0, 1, 0, &a, sizeof(a));
 	}
 }
@@ -255,6 +258,10 @@ static void iteration(struct thread *h, uint64_t i, uint64_t longer)
 	if (off) {
 		switched(h, off);
 		h->t += off;
+	}
+	for (uint64_t k = 0; k < polls; k++) {
+		h->t += 50000;
+		call(h, EVENT, 0, 1000, k + 1 < polls ? polled : 0, &handle, sizeof(handle));
 	}
 	for (uint64_t k = 0; k < sync; k++) {
 		if (offsync) {

@@ -14,7 +14,7 @@ rules_explain()
 	[ -e "$rd" ] && return
 	mkdir -p "$work/rules"
 	# With records of the GPU.
-	if [[ ${1-} == step=* || ${1-} == begins=* ]]; then
+	if [[ ${1-} == step=* || ${1-} == begins=* || ${1-} == beside=* ]]; then
 		"$b/make_gpu" "$1" "$rd" >/dev/null
 	else
 		"$b/make_rules" "$rd" "$@"
@@ -46,11 +46,13 @@ cuda-graph steady after 600000 0 launch=20000 launches=8 wait=400000
 cuda-graph steady allocs 0 1 launch=20000 launches=8 wait=400000 after=600000
 sync-each-iteration steady after 55000 50000
 sync-each-iteration steady wait 210000 190000 after=600000
+sync-each-iteration steady after 60000 10000 launch=200000 launches=1 wait=400000
 sync-each-iteration steady sampled 2 4 after=600000 wait=400000
 host-bound steady after 1000000 4000000 launches=10 launch=10000 wait=5000
 cuda-graph steady sampled 2 4 launch=8000 launches=8 wait=400000 after=600000
 host-bound steady wait 11000 11200 launches=10 launch=10000 pause=90000000
 application steady after 460000 420000
+application steady polled 0 600 polls=20 wait=1000
 off-cpu steady off 21000 20000
 off-cpu steady off 21000 0 offsync=500000
 pageable-copies steady copy 7900 7600 copies=4 pinned=0
@@ -60,6 +62,7 @@ pageable-copies steady ranges 4095 4096 copies=4 copy=9000 pinned=0
 pageable-copies steady before 1000 0 copies=4 copy=9000 pinned=0
 blocking-copies steady copy 7900 7600 copies=4 async=0
 blocking-copies steady async 0 1 copies=4 copy=9000
+blocking-copies steady after 40000 20000 copies=1 copy=1000000 async=0 wait=1000 launches=1
 small-copies steady copy 1300 1260 copies=16 size=1000
 small-copies steady copies 16 15 copy=2000 size=1000
 small-copies steady size 65536 65537 copy=2000 copies=16
@@ -266,6 +269,73 @@ t_rules_elsewhere()
 	rules_explain sampled=2 after=600000 wait=200000
 	is "$(jq -r '.verdict[0].Verdict | capture("(?<w>limited by [^.]*)[.]").w' "$rd.json")" "limited by the host" "a host that runs"
 	is "$(jq -r ".findings[] | $advice" "$rd.json" | grep -c 'another thread')" 0 "... is not told so"
+}
+
+# rules_sure RULE: how sure it is, and what its cost is
+rules_sure() { jq -r --arg r "$1" '.findings[] | select(.Rule == $r) | "\(.Certainty), \(.Bound)"' "$rd.json"; }
+
+# What may be no gain is not told as one that is sure.
+t_rules_possible()
+{
+	rules_explain after=600000
+	is "$(rules_sure application | cut -d, -f1)" "sure" "the host's own work, where it synchronises"
+	rules_explain sync=0 after=600000
+	is "$(rules_sure application)" "possible, at most" "... and where nothing says whether the GPU waits for it"
+	jq -r '.findings[].Finding' "$rd.json" | grep -q 'whether the GPU waits for it the records do not show, as it hardly ever synchronises'
+	ok $? "... which is said"
+	rules_explain after=600000 wait=400000
+	is "$(rules_sure sync-each-iteration)" "possible, at most" "synchronisations, where nothing says whether the host works after them"
+	jq -r '.findings[] | select(.Rule == "sync-each-iteration") | .Try' "$rd.json" | grep -q '^This gains only where the host works after them'
+	ok $? "... which is said"
+	rules_explain sampled=2 after=600000 wait=400000
+	is "$(rules_sure sync-each-iteration)" "likely, at most" "... and where samples say that it does"
+	rules_explain offafter=100000 after=600000 wait=400000
+	is "$(rules_sure sync-each-iteration)" "likely, at most" "... or context switches"
+	rules_explain copies=1 copy=1000000 async=0 after=400000 launches=1 wait=1000
+	is "$(rules_sure blocking-copies)" "likely, at most" "blocking copies that take most of the time"
+	jq -e '.findings[] | select(.Rule == "blocking-copies") | ."Cost (ns)" * 2 < 50 * 1000000' "$rd.json" >/dev/null
+	ok $? "... gain no more than what else can be done meanwhile" || jq -c '.findings[]' "$rd.json"
+	rules_explain leak=32000
+	is "$(rules_sure memory-growth | cut -d, -f1)" "likely" "memory that grows"
+	rules_explain leak=4000000 halves=5
+	is "$(rules_sure memory-growth | cut -d, -f1)" "possible" "... and ever more slowly, as a cache does" || jq -c '.findings[]' "$rd.json"
+	# Who asks again and again whether the GPU is done waits for it.
+	rules_explain polls=20 wait=1000
+	jq -r '.verdict[0].Verdict' "$rd.json" | grep -q 'limited by the GPU\. The launching thread spends [89][0-9.]* % asking whether the GPU is done, which it is not'
+	ok $? "a program that polls is limited by the GPU" || jq -r '.verdict[0].Verdict' "$rd.json"
+	rules_explain polls=20 polled=0 wait=1000
+	jq -r '.verdict[0].Verdict' "$rd.json" | grep -q 'limited by the host'
+	ok $? "... not one that is told that it is done" || jq -r '.verdict[0].Verdict' "$rd.json"
+	# Kernels beside each other have 100 % of their time.
+	rules_explain beside=4
+	jq -r '.findings[].Finding' "$rd.json" | grep -q 'Of their time, several at once: 100\.0 % in'
+	ok $? "kernels of several streams: shares of their time" || jq -r '.findings[].Finding' "$rd.json"
+	rules_explain step=55
+	[ "$(jq -r '.findings[].Finding' "$rd.json" | grep -c 'several at once')" = 0 ]
+	ok $? "... not of one stream"
+}
+
+# What comes now and then, as a checkpoint does, is named, and no synchronisation is why the GPU has nothing to do meanwhile.
+t_rules_rare()
+{
+	local paused even
+	rules_explain pause=9000000 iterations=100 wait=1000000 after=10000
+	paused=$rd
+	jq -r '.verdict[0].Verdict' "$rd.json" | grep -qE 'limited by the GPU\..* [89] pauses between iterations take 8[01]\.[0-9]* ms \(4[0-9.]* %\) of the steady state, 9\.0[0-9]* ms each in the mean\.$'
+	ok $? "explain names pauses between iterations" || jq -r '.verdict[0].Verdict' "$rd.json"
+	is "$(rules_found | grep -c sync-each-iteration)" 0 "... which no synchronisation explains" || rules_found
+	"$plain" report iterations "$paused" 2>/dev/null | tr -s ' \n' ' ' | grep -qE '[89] pauses between iterations take [0-9.]* ms \([0-9.]* %\) of the steady state, 9\.'
+	ok $? "... report iterations, too"
+	rules_explain iterations=100 wait=1000000 after=10000
+	is "$(jq -r '.verdict[0].Verdict' "$rd.json" | grep -c 'pauses\|far longer')" 0 "no word of them where there are none"
+	even=$rd
+	is "$("$plain" diff --format json "$paused" "$even" 2>/dev/null | jq -c '[.diff_summary[:2][] | [.What, .Verdict == "faster", ."Change (%)" < -40]]')" \
+		'[["iteration",false,false],["iteration, mean",true,true]]' "diff compares the mean, too: pauses that are gone" ||
+		"$plain" diff "$paused" "$even" | head -n 8
+	# Long iterations: code is loaded in each tenth.
+	rules_explain load=10000000 every=10 iterations=100 wait=1000000
+	jq -r '.verdict[0].Verdict' "$rd.json" | grep -qE ' (9|10) iterations that take far longer than the median have [0-9.]* ms \([4-9][0-9.]* %\) of the steady state\.$'
+	ok $? "iterations that take much longer: their share" || jq -r '.verdict[0].Verdict' "$rd.json"
 }
 
 # Where the GPU begins far later than it was told to, it is not for synchronisations that it is idle.
@@ -492,7 +562,7 @@ graph|624|getters|steady state, 300 iterations of 79.61 us (median): limited by 
 gpu/sampler|846|host-late (gpu-idle) (application) (host-bound) lazy-loading|execution, 7.250 s without a repeating pattern: limited by the host. Its 9 launching threads spend 97.7 % in the application; the next work comes from thread 846 for 56.5 % of it, from thread 939 for 14.8 %, from thread 954 for 11.8 % and from 6 more threads; the GPU works for 1.0 % of it (measured).
 jax|660|application|steady state, 99 iterations of 497.94 us (median), which has 9 % of the kernels launched: what limits it is not known, since it hardly ever synchronises. Its 5 launching threads spend 87.6 % in the application, 6.5 % in other calls, 3.8 % launching and 2.1 % copying; the next work comes from thread 660 for 60.8 % of it, from thread 751 for 12.9 %, from thread 739 for 11.6 % and from 2 more threads.
 processes|893||The process gave the GPU no work.
-processes|915|host-late (application) (sync-each-iteration) (getters)|steady state, 58 iterations of 128.28 us (median): limited by the host. The launching thread spends 52.9 % in the application, 21.8 % launching, 17.1 % copying and 8.1 % waiting in synchronisations; the GPU has nothing to do for at least 21.9 %.
+processes|915|host-late (application) (sync-each-iteration) (getters)|steady state, 58 iterations of 128.28 us (median): limited by the host. The launching thread spends 52.9 % in the application, 21.8 % launching, 17.1 % copying and 8.1 % waiting in synchronisations; the GPU has nothing to do for at least 21.9 %. 8 iterations that take far longer than the median have 1.73 ms (21.2 %) of the steady state.
 END
 	# Each process's own words, and what is the same in both once.
 	"$plain" explain "$(trace processes)" >"$d/processes" 2>/dev/null

@@ -104,7 +104,7 @@ const char *ct_iteration_rare(const struct ct_process_phases *p, const struct ct
 		pauses += pause;
 	}
 	if (wall && 100.0 * more >= OUTLIERS_RARE * wall)
-		used = snprintf(buf, 240, "%s iteration%s that take%s much longer than the median %s %s (%.1f %%) of the steady state", ct_term_count(n, s->longer),
+		used = snprintf(buf, 240, "%s iteration%s that take%s far longer than the median %s %s (%.1f %%) of the steady state", ct_term_count(n, s->longer),
 				s->longer == 1 ? "" : "s", s->longer == 1 ? "s" : "", s->longer == 1 ? "has" : "have",
 				ct_term_ns(ns, longer), 100.0 * longer / wall);
 	if (wall && 100.0 * pauses >= OUTLIERS_RARE * wall)

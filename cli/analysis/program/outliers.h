@@ -79,7 +79,7 @@ int ct_iteration_stats(struct ct_iteration_stats *stats, const struct ct_process
 const char *ct_iteration_coverage(const struct ct_trace *t, const struct ct_process_phases *p, char *buf);
 
 /*
- * "8 iterations that take much longer than the median have 408.21 ms (32.7 %) of the steady state; 7 pauses between
+ * "8 iterations that take far longer than the median have 408.21 ms (32.7 %) of the steady state; 7 pauses between
  * iterations take ...".  A median says nothing of what comes now and then, a checkpoint for example.  @buf of 240 bytes; ""
  * where neither takes 5 % more than usual iterations would.
  */

@@ -228,7 +228,7 @@ static int account_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	s->account = ct_launching_account(acc->model, e->track);
 	if (e->kind != CT_ON_END && e->class->call)
 		account_count(a, s, e);
-	return 0;
+	return e->kind == CT_ON_BEGIN ? 0 : ct_polls_note(&acc->polls, a->phases, e);
 }
 
 /* -------------------------------------------------------------- begin, end --- */
@@ -435,6 +435,7 @@ static void account_free(struct ct_analysis *a)
 
 	for (unsigned int i = 0; i < acc->threads_count; i++)
 		free(acc->threads[i]);
+	ct_polls_free(&acc->polls);
 	free(acc->processes);
 	free(acc->threads);
 	free(acc->states);

@@ -8,6 +8,7 @@
 #define CT_CLI_ACCOUNTING_H
 
 #include "analysis/threads/launching.h"
+#include "analysis/threads/polls.h"
 
 struct ct_thread_account {
 	uint32_t pid, tid;
@@ -48,6 +49,7 @@ struct ct_accounting {
 	unsigned int threads_count, threads_capacity;
 	struct ct_process_account *processes;	/* as the phases have them */
 	unsigned int processes_count;
+	struct ct_polls polls;
 	/* Internal. */
 	struct ct_launching *model;
 	struct ct_account_state *states;	/* by the tracks' index */

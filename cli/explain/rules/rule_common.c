@@ -59,6 +59,16 @@ const char *ct_rule_profile(const struct ct_explain *x)
 	return "Record with 'cudatrace record --stacks': then 'cudatrace report lines' shows which lines of a Python program it is.";
 }
 
+bool ct_rule_host_known(const struct ct_explain *x)
+{
+	char states[CT_RULE_STATES];
+
+	for (unsigned int i = 0; x->thread && i < CT_STAGE_COUNT; i++)
+		if (x->thread->stages[i].ns[CT_ACCOUNT_OFF_CPU])
+			return true;
+	return *ct_rule_states(x, CT_SCOPE_STEADY, states);
+}
+
 const char *ct_rule_states(const struct ct_explain *x, enum ct_scope scope, char text[CT_RULE_STATES])
 {
 	const struct ct_stack_costs *costs = ct_explain_state(x, &ct_stack_scopes_analyser);

@@ -76,6 +76,9 @@ static inline uint64_t ct_rule_beyond_waits(const struct ct_explain *x, uint64_t
 	return ns > x->elsewhere ? ns - x->elsewhere : 0;
 }
 
+/* Do samples or context switches say whether the launching thread works between its calls? */
+bool ct_rule_host_known(const struct ct_explain *x);
+
 /*
  * "; by samples 62 % running, 38 % sleeping"; "" where no samples say it.  Of waits for Python's lock, too, who holds it
  * (analysis/stacks/holders.h).

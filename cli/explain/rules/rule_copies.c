@@ -214,16 +214,26 @@ void ct_rule_pageable(struct ct_explain *x, const struct ct_rule *rule)
 void ct_rule_blocking_copies(struct ct_explain *x, const struct ct_rule *rule)
 {
 	const struct copies *c = copies_of(x);
-	char time[64], bytes[CT_TERM_TEXT], n[CT_TERM_TEXT];
+	char time[64], bytes[CT_TERM_TEXT], n[CT_TERM_TEXT], rest[64], most[128] = "";
+	uint64_t held, other;
 	struct ct_finding *f;
 
 	if (!c || !copies_fires(x, rule, &c->blocking))
 		return;
-	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, c->blocking.held.total,
-			   "The host is held for %s by %s blocking cop%s %s (%s each).",
+	/* A copy that does not block takes as long: what is gained is what can be done meanwhile. */
+	held = c->blocking.held.total;
+	other = x->wall[CT_SCOPE_STEADY] > held ? x->wall[CT_SCOPE_STEADY] - held : 0;
+	if (ct_rule_share(x, CT_SCOPE_STEADY, other) < rule->threshold)
+		return;
+	if (other < held)
+		snprintf(most, sizeof(most), "; what else it does takes %s, and no more can be gained",
+			 ct_explain_time(x, CT_SCOPE_STEADY, other, rest));
+	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, other < held ? CT_LIKELY : CT_SURE, other < held ? other : held,
+			   "The host is held for %s by %s blocking cop%s %s (%s each)%s.",
 			   ct_explain_time(x, CT_SCOPE_STEADY, c->blocking.held.total, time),
 			   ct_explain_rate(x, copies_rate(x, &c->blocking), n), copies_ending(x, &c->blocking), ct_explain_per(x),
-			   ct_term_bytes(bytes, c->blocking.bytes / c->blocking.count));
+			   ct_term_bytes(bytes, c->blocking.bytes / c->blocking.count), most);
+	f->at_most = other < held;
 	ct_explain_advise(x, f, "Use the functions that end in Async with pinned memory and a stream of their own, and "
 			  "synchronise once where the result is needed.");
 	ct_explain_show(f, &c->blocking.longest);

@@ -288,7 +288,7 @@ void ct_rule_gpu_kernels(struct ct_explain *x, const struct ct_rule *rule)
 	char time[64], kernels[600] = "", short_name[256], clean[80], n[CT_TERM_TEXT];
 	struct ct_finding *f;
 	size_t used = 0;
-	uint64_t busy, ns = 0;
+	uint64_t busy, all = 0, ns = 0;
 
 	if (other)
 		ct_explain_unseen(x, "the GPU ran more than %s kernels of different names; %s runs of further ones, which took %s, "
@@ -296,6 +296,10 @@ void ct_rule_gpu_kernels(struct ct_explain *x, const struct ct_rule *rule)
 	if (!x->busy)
 		return;
 	busy = ct_explain_gpu_ns(x);
+	for (unsigned int i = 0; i < s->count; i++)
+		all += s->list[i].process == x->index ? s->list[i].ns : 0;
+	/* Where kernels run at the same time, theirs together is more. */
+	all = all > busy ? all : busy;
 	if (ct_rule_share(x, CT_SCOPE_STEADY, busy) < rule->threshold)
 		return;
 	for (unsigned int i = 0; i < KERNELS_NAMED && used < sizeof(kernels); i++) {
@@ -308,7 +312,7 @@ void ct_rule_gpu_kernels(struct ct_explain *x, const struct ct_rule *rule)
 		ns += k->ns;
 		name = k->name == GRAPHS ? "launches of graphs" : ct_names_string(x->analysis->names, k->name);
 		used += snprintf(kernels + used, sizeof(kernels) - used, "%s%.1f %% in %s (%s times)", i ? ", " : "",
-				 busy ? 100.0 * k->ns / busy : 0,
+				 all ? 100.0 * k->ns / all : 0,
 				 ct_term_clean(clean, sizeof(clean), name ?
 					       ct_short_kernel(short_name, sizeof(short_name), name) : "?", 60),
 				 ct_term_count(n, k->count));
@@ -316,8 +320,9 @@ void ct_rule_gpu_kernels(struct ct_explain *x, const struct ct_rule *rule)
 	if (!first)
 		return;
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, ns < busy ? ns : busy,
-			   "The GPU works for %s (measured), so its kernels limit. Of that time: %s.",
-			   ct_explain_time(x, CT_SCOPE_STEADY, busy, time), kernels);
+			   "The GPU works for %s (measured), so its kernels limit. Of %s: %s.",
+			   ct_explain_time(x, CT_SCOPE_STEADY, busy, time),
+			   all > busy + busy / 100 ? "their time, several at once" : "that time", kernels);
 	ct_explain_advise(x, f, "Make these kernels faster: lower precision, better libraries or shapes, fused operations "
 			  "(torch.compile); a profiler of kernels (Nsight Compute) says what limits one.");
 	ct_explain_show(f, &first->longest);

@@ -153,6 +153,7 @@ void ct_rule_application(struct ct_explain *x, const struct ct_rule *rule)
 	uint64_t app = ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_APP);
 	uint64_t off = ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_OFF_CPU);
 	uint64_t steady = app - x->account->stages[CT_STAGE_EXECUTION].ns[CT_ACCOUNT_APP];
+	bool known = x->busy || launch_syncs(x) * 2 >= x->iterations || !x->process->iterations_count;
 	const struct ct_scope_facts *facts = ct_rule_facts(x, CT_SCOPE_STEADY);
 	struct ct_account_covered in;
 	struct ct_finding *f;
@@ -163,17 +164,20 @@ void ct_rule_application(struct ct_explain *x, const struct ct_rule *rule)
 		if (ct_class_is(facts->list[i].class, CT_IS_QUERY) && !facts->list[i].timed)
 			getters += facts->list[i].count;
 	/* While the GPU has work, it does not matter what the host does. */
+	app -= x->polled < app ? x->polled : app;
 	if (!x->thread || launch_gpu_busy(x) || ct_rule_share(x, CT_SCOPE_STEADY, app) < rule->threshold)
 		return;
 	ct_account_covered(x->account, x->process, &in);
-	if (in.covered && steady - in.app > app / 2)
+	if (in.covered && steady - in.app > app / 2 && !x->polled)
 		snprintf(pauses, sizeof(pauses), ", for %s of it between iterations",
 			 ct_explain_time(x, CT_SCOPE_STEADY, steady - in.app, pause));
-	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, app,
+	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, known ? CT_SURE : CT_POSSIBLE, app,
 			   "%s in the application, between calls, for %s of the "
-			   "%s%s%s%s.", ct_explain_launching(x, who), ct_explain_time(x, CT_SCOPE_STEADY, app, time), ct_explain_main(x), pauses,
+			   "%s%s%s%s%s.", ct_explain_launching(x, who), ct_explain_time(x, CT_SCOPE_STEADY, app, time), ct_explain_main(x), pauses,
 			   *ct_rule_states(x, CT_SCOPE_STEADY, states) ? states : "",
-			   getters >= 1000 ? "; calls that only ask libcuda for a value, which are not timed, are part of it" : "");
+			   getters >= 1000 ? "; calls that only ask libcuda for a value, which are not timed, are part of it" : "",
+			   known ? "" : "; whether the GPU waits for it the records do not show, as it hardly ever synchronises (record --gpu)");
+	f->at_most = !known;
 	f->remedy = CT_REMEDY_APPLICATION;
 	if (*states)
 		ct_explain_advise(x, f, "%s", ct_rule_waits(x) ? ct_rule_waits(x) : ct_rule_profile(x));

@@ -57,6 +57,9 @@ void ct_rule_allocations(struct ct_explain *x, const struct ct_rule *rule)
 
 #define GROWTH_PARTS	8	/* of the steady state, at whose ends memory is compared */
 #define GROWTH_LEAST	(1ull << 20)
+/* What leaks grows as much in the last three parts as in those before.  If it is less than a fifth, it is rather a cache that fills. */
+#define GROWTH_LAST	3
+#define GROWTH_SLOWS	5
 
 struct growth {
 	uint64_t bytes;			/* of device memory, now */
@@ -170,6 +173,7 @@ void ct_rule_growth(struct ct_explain *x, const struct ct_rule *rule)
 	uint64_t first = g->at[1], last = g->at[GROWTH_PARTS], begin = g->at[0] < first ? g->at[0] : first;
 	char rate[CT_TERM_TEXT + 48] = "";
 	unsigned int steps = 0;
+	bool slows = (last - g->at[GROWTH_PARTS - GROWTH_LAST]) * GROWTH_SLOWS < last - first;
 	struct ct_finding *f;
 
 	/* The first part may still fill caches. */
@@ -184,11 +188,12 @@ void ct_rule_growth(struct ct_explain *x, const struct ct_rule *rule)
 		snprintf(rate, sizeof(rate), ", most of it not in iterations");
 	else if (x->process->iterations_count)
 		snprintf(rate, sizeof(rate), ", %s an iteration", ct_term_bytes(each, g->in_iterations / x->iterations));
-	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_LIKELY, 0,
+	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, slows ? CT_POSSIBLE : CT_LIKELY, 0,
 			   "Device memory grows by %s during the %s, from %s to %s%s: %s allocation%s, "
-			   "%s free%s.", ct_term_bytes(grown, last - begin), ct_explain_main(x), ct_term_bytes(from, begin),
+			   "%s free%s%s.", ct_term_bytes(grown, last - begin), ct_explain_main(x), ct_term_bytes(from, begin),
 			   ct_term_bytes(to, last), rate, ct_term_count(n, g->allocs), ct_explain_s(g->allocs),
-			   ct_term_count(m, g->frees), ct_explain_s(g->frees));
+			   ct_term_count(m, g->frees), ct_explain_s(g->frees),
+			   slows ? "; it grows ever more slowly, as a cache does that fills" : "");
 	ct_explain_advise(x, f, "Free what an iteration no longer needs; 'cudatrace report memory' lists what was never "
 			  "freed, by function and size.");
 	ct_explain_show(f, &g->largest);
