@@ -412,10 +412,10 @@ static int summary_quiet(const struct ct_analysis *a, struct ct_page *page)
 {
 	struct ct_quiets *q = ct_registry_info(&a->trace->reg, CT_ATTACHED_INFO) ? malloc(sizeof(*q)) : NULL;
 	char name[96], text[1024];
-	int rc = q ? ct_quiets_find(q, a->trace) : 0;
+	int rc = q ? ct_quiets_find(q, a->trace, a->phases) : 0;
 
 	for (unsigned int i = 0; q && !rc && i < q->count; i++)
-		ct_page_add(page, "%s: %s", ct_quiet_name(a->trace, &q->list[i], name, sizeof(name)),
+		ct_page_add(page, "%s: %s", ct_quiet_name(a->trace, a->processes, &q->list[i], name, sizeof(name)),
 			    ct_quiet_text(&a->trace->reg, &q->list[i], text, sizeof(text)));
 	if (q)
 		ct_quiets_free(q);

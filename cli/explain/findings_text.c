@@ -371,7 +371,7 @@ static unsigned int findings_print_quiet(const struct ct_explain *x, const struc
 	unsigned int count;
 	char text[1024];
 
-	if (!q || ct_quiets_find(q, x->trace)) {
+	if (!q || ct_quiets_find(q, x->trace, x->phases)) {
 		if (q)
 			ct_quiets_free(q);
 		free(q);
@@ -379,9 +379,9 @@ static unsigned int findings_print_quiet(const struct ct_explain *x, const struc
 	}
 	count = q->count;
 	for (unsigned int i = 0; i < count; i++) {
-		fprintf(to->out, "  %s\n    ", ct_quiet_name(x->trace, &q->list[i], text, 96));
+		fprintf(to->out, "  %s\n    ", ct_quiet_name(x->trace, x->analysis->processes, &q->list[i], text, 96));
 		ct_quiet_text(&x->trace->reg, &q->list[i], text, sizeof(text));
-		*text = 'N';
+		*text = 'I';
 		findings_begin(to, CT_TERM_BOLD);
 		findings_wrap(to, text, 4, 4);
 		findings_end(to);

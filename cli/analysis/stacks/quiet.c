@@ -13,22 +13,25 @@
 #define QUIET_LINES	3u	/* that are told */
 #define QUIET_LEAST	0.05	/* of the samples: less is not worth a word */
 
-/* Did it call something, as far as the streams say? */
-static bool quiet_called(const struct ct_trace *t, uint32_t pid)
+/* Did its main thread call something, as far as the streams say, or does another thread give the GPU work? */
+static bool quiet_works(const struct ct_trace *t, const struct ct_phases *phases, uint32_t pid)
 {
 	for (unsigned int i = 0; i < t->streams_count; i++)
-		if (t->streams[i].kind == CT_STREAM_THREAD && t->streams[i].pid == pid)
+		if (t->streams[i].kind == CT_STREAM_THREAD && t->streams[i].pid == pid && t->streams[i].tid == pid)
+			return true;
+	for (unsigned int i = 0; i < phases->processes_count; i++)
+		if (phases->processes[i].pid == pid && phases->processes[i].works)
 			return true;
 	return false;
 }
 
-/* NULL: it called something, or there is no room for more. */
-static struct ct_quiet *quiet_of(struct ct_quiets *q, const struct ct_trace *t, uint32_t pid)
+/* NULL: it works, or there is no room for more. */
+static struct ct_quiet *quiet_of(struct ct_quiets *q, const struct ct_trace *t, const struct ct_phases *phases, uint32_t pid)
 {
 	for (unsigned int i = 0; i < q->count; i++)
 		if (q->list[i].pid == pid)
 			return &q->list[i];
-	if (q->count == CT_QUIET_MOST || quiet_called(t, pid))
+	if (q->count == CT_QUIET_MOST || quiet_works(t, phases, pid))
 		return NULL;
 	q->list[q->count] = (struct ct_quiet){ .pid = pid };
 	return &q->list[q->count++];
@@ -63,7 +66,7 @@ static int quiet_compare(const void *a, const void *b)
 	return x->key < y->key ? -1 : x->key > y->key;
 }
 
-int ct_quiets_find(struct ct_quiets *q, const struct ct_trace *t)
+int ct_quiets_find(struct ct_quiets *q, const struct ct_trace *t, const struct ct_phases *phases)
 {
 	int rc = 0;
 
@@ -76,7 +79,8 @@ int ct_quiets_find(struct ct_quiets *q, const struct ct_trace *t)
 			continue;
 		ct_cursor_init(&c, t, i);
 		while (!rc && ct_cursor_next(&c, &r)) {
-			struct ct_quiet *one = ct_class_is_sample(r.class) ? quiet_of(q, t, r.pid) : NULL;
+			struct ct_quiet *one = ct_class_is_sample(r.class) && r.tid == r.pid ?
+						       quiet_of(q, t, phases, r.pid) : NULL;
 
 			rc = one ? quiet_sample(one, &t->reg, &r) : 0;
 		}
@@ -93,18 +97,19 @@ void ct_quiets_free(struct ct_quiets *q)
 	q->count = 0;
 }
 
-const char *ct_quiet_name(const struct ct_trace *t, const struct ct_quiet *q, char *buf, size_t size)
+const char *ct_quiet_name(const struct ct_trace *t, const struct ct_processes *processes, const struct ct_quiet *q, char *buf, size_t size)
 {
 	const char *command = ct_registry_info(&t->reg, "command"), *end, *begin;
-	char number[16], name[64];
+	char number[16], name[64], clean[64];
 
+	if (ct_processes_word(processes, q->pid))
+		return ct_processes_name(processes, q->pid, buf, size);
 	snprintf(number, sizeof(number), "[%u]", q->pid);
 	end = command ? strstr(command, number) : NULL;
 	for (begin = end; begin && begin > command && begin[-1] != ' '; begin--)
 		;
 	snprintf(name, sizeof(name), "%.*s", end ? (int)(end - begin > 40 ? 40 : end - begin) : 1, end ? begin : "?");
-	snprintf(buf, size, "%s (%u)", name, q->pid);
-	ct_term_clean(buf, size, buf, size - 1);
+	snprintf(buf, size, "%s (%u)", ct_term_clean(clean, sizeof(clean), name, 40), q->pid);
 	return buf;
 }
 
@@ -122,7 +127,7 @@ static enum ct_sample_state quiet_state(const struct ct_quiet_line *line)
 const char *ct_quiet_text(const struct ct_registry *reg, const struct ct_quiet *q, char *buf, size_t size)
 {
 	char ns[CT_TERM_TEXT], number[CT_TERM_TEXT], place[300];
-	size_t used = snprintf(buf, size, "no call of CUDA began or ended in %s: it waits, hangs, or works without CUDA. Its main thread: ",
+	size_t used = snprintf(buf, size, "its main thread made no call of CUDA in %s: it waits, hangs, or works without CUDA. It was at ",
 			       ct_term_ns(ns, q->to - q->from));
 
 	for (size_t i = 0; i < q->lines.count && i < QUIET_LINES && used < size; i++) {

@@ -59,6 +59,7 @@ struct sampled_process {
 	unsigned int count, capacity;
 	uint32_t known;			/* threads of the page that were read */
 	uint64_t missed;		/* those that were overwritten before */
+	bool main;			/* its main thread was added */
 	bool several;			/* it has several interpreters now */
 	uint64_t samples;
 	bool called;			/* CUDA, with a stack */
@@ -397,7 +398,7 @@ static void sampler_new_threads(struct sampled_process *p, const struct python_p
 }
 
 /* What the page says now. */
-static void sampler_update(struct sampled_process *p)
+static void sampler_update(struct sampled_process *p, bool quiet)
 {
 	struct python_page page;
 
@@ -411,9 +412,11 @@ static void sampler_update(struct sampled_process *p)
 		p->python.about.version = 0;
 	if (p->python.kind)
 		p->python.about.layout.string_kind = p->python.kind;
-	if (!p->known && !page.threads && !p->count)
+	/* One that was attached to may hang, while another thread calls. */
+	if (quiet ? !p->main : !p->known && !page.threads && !p->count)
 		sampler_add_thread(p, p->pid);
-	if (!p->known && page.threads) {
+	p->main = true;
+	if (!p->known && page.threads && !quiet) {
 		/* From now on those that call, of which the main thread may be none. */
 		for (unsigned int i = 0; i < p->count; i++)
 			p->threads[i].gone = p->threads[i].gone || p->threads[i].task.tid == p->pid;
@@ -456,7 +459,7 @@ static void sampler_process(struct ct_sampler *s, struct sampled_process *p)
 {
 	unsigned int kept = 0;
 
-	sampler_update(p);
+	sampler_update(p, s->quiet);
 	p->several = sampler_believes(p) && ct_sampled_several(&p->python);
 	p->gils.looked = false;
 	p->lock = 0;

@@ -98,8 +98,10 @@ static void collect_settle(void)
 static void collect_finish(void)
 {
 	if (collect_move_phase(ASKED, ENDING)) {
-		if (load(&late_ends))
+		if (load(&late_ends)) {
 			collect_settle();
+			activity_leaves();
+		}
 		collect_flush(CUPTI_FLUSH_FORCED);
 	}
 	buffers_write();
