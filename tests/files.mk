@@ -2,7 +2,7 @@
 # Programs that the tests run; the suites themselves are listed in tests/run.
 
 TESTS := $(addprefix $(B)/tests/,test_decode replay device rights text control clock threadbuf threadbuf_limits threadbuf_close namespaces readers limits hotplug nested week cuinit rm \
-	lives permissions load stress fuzz faults record-busy record-gpu record-running record-moments record-ranged record-ranks record-ranks-one record-ranks-shapes record-ranks-exports record-ranks-library record-slow-reader record-slow-loader record-other-date record-uprobes record-in-session) \
+	lives permissions load stress fuzz faults record-busy record-gpu record-running record-moments record-ranged record-ranks record-ranks-one record-ranks-shapes record-ranks-exports record-ranks-library record-slow-reader record-slow-loader record-other-date record-uprobes record-in-session record-runtime) \
 	$(addprefix $(B)/tests/other/,cudatrace-abi cudatrace-schema libcudatrace-abi.so) \
 	$(addprefix $(SIM_OUT)/,test_sim test_order)
 
@@ -62,6 +62,12 @@ $(B)/tests/record-ranged: tests/record/ranged.c userlib/include/cudatrace/cudatr
 $(B)/tests/record-in-session: tests/record/in_session.c $(B)/cudatrace
 	@mkdir -p $(@D)
 	$(call run,LD,$@) $(CC) $(ALL_CFLAGS) $(CLI_CPPFLAGS) -o $@ $< $(filter-out %/cli/main.o,$(CLI_OBJS)) $(CLI_LIBS) $(LIBDL) -lpthread
+
+# With a libcudart of its own.
+$(B)/tests/record-runtime: tests/record/runtime.c tests/userlib/mock_cudart.c tests/userlib/mock.h $(SIM_LIB)
+	@mkdir -p $(@D)
+	$(call run,LD,$(@D)/libcudart.so.12) $(CC) $(ALL_CFLAGS) -U_GNU_SOURCE -Wno-missing-prototypes -fPIC -shared -Wl,-soname,libcudart.so.12 -o $(@D)/libcudart.so.12 tests/userlib/mock_cudart.c $(LIBDL)
+	$(call run,LD,$@) $(CC) $(ALL_CFLAGS) -o $@ $< $(@D)/libcudart.so.12 -Wl,-rpath,'$$ORIGIN' -L$(SIM_OUT) -l:libcuda.so.1
 
 # For LD_PRELOAD.
 $(B)/tests/record-slow-reader: tests/record/slow_reader.c

@@ -69,7 +69,7 @@ static int attach_name(struct ct_attach_file *f, const char *prefix, struct ct_e
 static int attach_prepare(struct ct_attach_to *to, const char *library, const char *sink, struct ct_error *err)
 {
 	static const char *const as_here[] = { "CUDATRACE_DEVICE", "CUDATRACE_ONLY", "CUDATRACE_PACKET", "CUDATRACE_RANGE",
-					       "CUDATRACE_TIME_QUERIES" };
+					       "CUDATRACE_RUNTIME", "CUDATRACE_TIME_QUERIES" };
 
 	snprintf(to->file[CT_ATTACH_LIBRARY].path, PATH_MAX, "%s", library);
 	ct_attach_option(to, "CUDATRACE_SINK", sink);

@@ -14,6 +14,14 @@ chosen()
 	names=$(jq -r 'select(.phase != "B" and .op_id != null) | .name' "$dir.jsonl" | sort | uniq -c | awk '$2 !~ /^(cuInit|cuGetProcAddress|cuModuleGetFunction)$/ { print $2 "=" $1 }' | tr '\n' ' ')
 }
 
+# chosen_names TRACE [PREFIX]: its functions, but for getters of libcuda
+chosen_names()
+{
+	"$cudatrace" export --format csv -f -o "$work/chosen.csv" "$work/$1" 2>/dev/null
+	awk -F, -v prefix="${2:-cu}" 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } index($c["name"], prefix) == 1 { print $c["name"] }' "$work/chosen.csv" |
+		sort -u | grep -vE '^cu[A-Z].*Get' | tr '\n' ' '
+}
+
 t_chosen()
 {
 	local names all
@@ -38,10 +46,23 @@ t_chosen()
 	is $? 1 "without these options nothing is said to be left out"
 	refuse "a type that is none" "give some of init, context" "$cudatrace" record --types kernels -- true
 	refuse "too many patterns" "at most 400 characters" "$cudatrace" record --functions "$(printf 'cuMem%0600d' 1)" -- true
-	# A process that runs already.
+	# A process that runs already; what was asked for before is forgotten.
 	start_running chosen 2
 	attach trace-chosen-pid 0.5 --functions 'cuMemAlloc'
-	"$cudatrace" export --format csv -f -o "$work/chosen.csv" "$work/trace-chosen-pid" 2>/dev/null
-	is "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } $c["name"] ~ /^cu/ { print $c["name"] }' "$work/chosen.csv" | sort -u | grep -vE 'Get' | tr '\n' ' ')" "cuMemAlloc " "--functions with --pid" || cat "$work/trace-chosen-pid.said"
+	is "$(chosen_names trace-chosen-pid)" "cuMemAlloc " "--functions with --pid" || cat "$work/trace-chosen-pid.said"
+	attach trace-chosen-pid 0.5
+	is "$(chosen_names trace-chosen-pid)" "cuLaunchKernel cuMemAlloc cuMemFree " "... then all" || cat "$work/trace-chosen-pid.said"
+	attach trace-chosen-pid 0.5 --types kernel
+	is "$(chosen_names trace-chosen-pid)" "cuLaunchKernel " "... then others, also of those that were recorded before" || cat "$work/trace-chosen-pid.said"
 	ended_well chosen
+	"$PWD/build/tests/record-runtime" >"$work/chosen-runtime.out" &
+	pid=$!
+	wait_until grep -q ready "$work/chosen-runtime.out"
+	attach trace-chosen-runtime 0.5
+	is "$(chosen_names trace-chosen-runtime cuda)" "" "--pid: calls of libcudart are not recorded" || cat "$work/trace-chosen-runtime.said"
+	attach trace-chosen-runtime 0.5 --runtime
+	is "$(chosen_names trace-chosen-runtime cuda)" "cudaGetDevice " "--runtime with --pid: they are" || cat "$work/trace-chosen-runtime.said"
+	kill -TERM $pid
+	wait $pid
+	is "$? $(grep wrong "$work/chosen-runtime.out")" "0 wrong 0" "... and its results are right"
 }

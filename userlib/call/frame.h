@@ -86,7 +86,8 @@ struct ct_slot {
 	const char *symbol;
 	u32 hash;
 	u16 failures;		/* calls since the class was refused */
-	u16 stale;		/* its libcuda was unloaded */
+	u8 stale;		/* its libcuda was unloaded */
+	u8 left_out;		/* CUDATRACE_ONLY is not for it */
 	ct_way *way;		/* that its calls go */
 	u64 open;		/* class and flags of its open call */
 } __attribute__((aligned(64)));

@@ -7,6 +7,7 @@
 
 #include "backend/backend.h"
 #include "base/options.h"
+#include "call/chosen.h"
 #include "call/classify.h"
 #include "call/collective.h"
 #include "call/decode.h"
@@ -64,6 +65,8 @@ static void fill(struct ct_slot *s)
 void ct_function_fill(struct ct_slot *s)
 {
 	fill(s);
+	/* The program may hold the thunk from a recording before, that was of other functions. */
+	s->left_out = !ct_function_chosen(s->symbol);
 	ct_function_route(s);
 }
 
@@ -84,7 +87,8 @@ static ct_way *way(const struct ct_slot *s)
 /* Those that do more than being recorded go on with that. */
 static void route(struct ct_slot *s, u32 outside)
 {
-	bool closed = outside != CT_RANGE_INSIDE, needed = s->after || s->flags & (CT_SLOT_RESCAN | CT_SLOT_BEGINS);
+	bool closed = s->left_out || outside != CT_RANGE_INSIDE;
+	bool needed = !s->left_out && (s->after || s->flags & (CT_SLOT_RESCAN | CT_SLOT_BEGINS));
 
 	ct_store(&s->flags, (u8)(closed && needed ? s->flags | CT_SLOT_CLOSED : s->flags & ~CT_SLOT_CLOSED));
 	ct_store(&s->way, closed && !needed ? ct_call_above->pass : way(s));

@@ -145,13 +145,15 @@ static struct ct_slot *make(const char *symbol, u32 hash, void *target)
 void *ct_thunk_for(const char *symbol, void *target)
 {
 	u32 hash = (u32)ct_hash(symbol, strlen(symbol));
-	struct ct_slot *s = look_up(symbol, hash, target);
+	struct ct_slot *s;
 	u64 mask;
 
-	if (s && !s->stale)
-		return thunk_of(s);
+	/* First: there may be one of a recording before, that was of other functions. */
 	if (!ct_function_chosen(symbol))
 		return target;
+	s = look_up(symbol, hash, target);
+	if (s && !s->stale)
+		return thunk_of(s);
 	mask = ct_lock();
 	s = look_up(symbol, hash, target);
 	if (!s)
