@@ -61,7 +61,7 @@ $(B)/tests/record-ranged: tests/record/ranged.c userlib/include/cudatrace/cudatr
 # With the command's own objects.
 $(B)/tests/record-in-session: tests/record/in_session.c $(B)/cudatrace
 	@mkdir -p $(@D)
-	$(call run,LD,$@) $(CC) $(ALL_CFLAGS) $(CLI_CPPFLAGS) -o $@ $< $(filter-out %/cli/main.o,$(CLI_OBJS)) $(CLI_LIBS) $(LIBDL) -lpthread
+	$(call run,LD,$@) $(CC) $(ALL_CFLAGS) $(CLI_CPPFLAGS) -Wl,--wrap=ct_way_of,--wrap=ct_session_runs -o $@ $< $(filter-out %/cli/main.o,$(CLI_OBJS)) $(CLI_LIBS) $(LIBDL) -lpthread
 
 # With a libcudart of its own.
 $(B)/tests/record-runtime: tests/record/runtime.c tests/userlib/mock_cudart.c tests/userlib/mock.h $(SIM_LIB)

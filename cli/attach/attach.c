@@ -144,10 +144,15 @@ bool ct_attached_replaced(const struct ct_attached *a)
 static int attach_check(struct ct_attached *a, struct ct_error *err)
 {
 	struct ct_proc_stat s;
-	long tracer;
+	long tracer, process;
 
 	if (!ct_proc_stat(a->pid, &s))
 		return ct_fail(err, ESRCH, "there is no process %d", a->pid);
+	if (a->pid == getpid())
+		return ct_fail(err, EINVAL, "process %d is this command itself", a->pid);
+	process = ct_proc_status(a->pid, "Tgid:");
+	if (process > 0 && process != a->pid)
+		return ct_fail(err, EINVAL, "%d is a thread of process %ld: give that", a->pid, process);
 	a->own_pid = ct_proc_own_pid(a->pid);
 	a->start = s.started;
 	a->stack = s.stack;
@@ -586,6 +591,9 @@ static int attach_alone(struct ct_attached *a, const struct ct_attach_to *to, pi
 
 	*a = (struct ct_attached){ .pid = pid, .standby = ct_standby_is(pid) };
 	rc = attach_check(a, err);
+	if (!rc && to->range && to->range->name && !a->standby)
+		rc = ct_fail(err, ENOTSUP, "process %d has no library that could tell the range %s: start it with LD_PRELOAD=libcudatrace.so and CUDATRACE_STANDBY=1, or use --capture-range cudaProfilerApi",
+			     pid, to->range->text);
 	if (!rc && to->dir)
 		rc = attach_check_dir(pid, to->dir, err);
 	if (!rc)

@@ -14,6 +14,7 @@
 
 #include "attach/target.h"
 #include "base/error.h"
+#include "capture/capture_range.h"
 
 enum { CT_ATTACH_LIBRARY, CT_ATTACH_GPU, CT_ATTACH_STACKS };	/* see CT_TARGET_FILES */
 
@@ -34,6 +35,7 @@ struct ct_attach_to {
 	const char *stacks;		/* of whom frames are recorded, as CUDATRACE_STACKS */
 	bool sample;			/* threads are sampled */
 	bool begun;			/* the processes have begun by themselves */
+	const struct ct_capture_range *range;	/* which part of their time; NULL: all of it */
 };
 
 struct ct_attached {

@@ -12,22 +12,25 @@
 
 #include "attach/attach.h"
 #include "attach/target.h"
+#include "attach/tried.h"
 #include "attach/way.h"
 #include "base/proc.h"
 #include "capture/session.h"
 
 #define LOOK_MS		500	/* between two looks for new processes */
-#define TRIED_MOST	1024
 
 struct in_session {
 	const struct ct_in_session *asked;
 	struct ct_attach_to to;
-	/* 0, or a negative errno with @err; -EALREADY: there is nothing to do, and nothing to say */
+	/*
+	 * 0, or a negative errno with @err.  Of --all nothing is said of: -EALREADY: there is nothing to do;
+	 * -EINPROGRESS: nor now, but perhaps later.
+	 */
 	int (*one)(struct in_session *s, pid_t pid, struct ct_error *err);
-	unsigned int done;	/* or was so already */
-	/* --watch: not tried, or said, again */
-	struct { pid_t pid; uint64_t start, stack; } tried[TRIED_MOST];
-	unsigned int tried_count;
+	unsigned int done, failed;
+	unsigned int already;	/* in the session, by themselves or by another command */
+	unsigned int elsewhere;	/* recorded into a directory, which goes on */
+	struct ct_tried tried;	/* also those that are in it: who is detached by another command stays so */
 };
 
 static volatile sig_atomic_t in_session_stop;
@@ -48,11 +51,13 @@ static int in_session_attach_one(struct in_session *s, pid_t pid, struct ct_erro
 	ct_way_of(pid, &way);
 	/* Those that were preloaded are in it by themselves. */
 	if (s->asked->all && (way.session || *way.dir || way.how == CT_WAY_PRELOADED)) {
-		s->done += way.session;
-		return -EALREADY;
+		s->already += way.session;
+		s->elsewhere += !way.session && *way.dir;
+		return way.session || !*way.dir ? -EALREADY : -EINPROGRESS;
 	}
 	if (way.session && way.how != CT_WAY_PRELOADED)
-		return ct_fail(err, EBUSY, "process %d is in the session already", pid);
+		return ct_fail(err, EBUSY, "process %d is in the session already%s", pid,
+			       s->asked->options ? ": with other options only after session detach" : "");
 	rc = ct_attach(&a, &s->to, pid, err);
 	if (rc)
 		return rc;
@@ -81,9 +86,10 @@ static int in_session_detach_one(struct in_session *s, pid_t pid, struct ct_erro
 		return ct_fail(err, EBUSY, "process %d is recorded into %s: end that (cudatrace record)", pid, way.dir);
 	if (way.how == CT_WAY_PRELOADED)
 		return ct_fail(err, EINVAL, "process %d was started with the preload library, which stays; it records nothing when no session runs", pid);
-	if (!way.session)
-		return ct_fail(err, ESRCH, "process %d is not in the session", pid);
 	rc = ct_attach_find(&a, &s->to, pid, err);
+	/* Unless there is no such process, or we may not look. */
+	if (!way.session && rc != -ESRCH && rc != -EINVAL && rc != -EACCES)
+		return ct_fail(err, ESRCH, "process %d is not in the session", pid);
 	if (!rc)
 		rc = ct_attach_end(&a, &s->to, NULL, &kept, err);
 	if (rc)
@@ -96,65 +102,66 @@ static int in_session_detach_one(struct in_session *s, pid_t pid, struct ct_erro
 	return 0;
 }
 
-static bool in_session_was_tried(struct in_session *s, pid_t pid)
+/* Of one that has ended meanwhile nothing is missed. */
+static void in_session_found(struct in_session *s, pid_t pid)
 {
-	struct ct_proc_stat stat = { .started = 0 };
+	struct ct_tried_one process = ct_tried_look(pid);
+	struct ct_error err = { 0 };
+	int rc = s->one(s, pid, &err);
 
-	ct_proc_stat(pid, &stat);
-	for (unsigned int i = 0; i < s->tried_count; i++)
-		if (s->tried[i].pid == pid && s->tried[i].start == stat.started && s->tried[i].stack == stat.stack)
-			return true;
-	/* Those of before are gone, mostly. */
-	if (s->tried_count == TRIED_MOST)
-		s->tried_count = 0;
-	s->tried[s->tried_count].pid = pid;
-	s->tried[s->tried_count].start = stat.started;
-	s->tried[s->tried_count++].stack = stat.stack;	/* an exec() makes it another program */
-	return false;
-}
-
-/* Says what went wrong, where it is not the one thing that the command is to return. */
-static int in_session_try(struct in_session *s, pid_t pid, bool only, struct ct_error *err)
-{
-	int rc = s->one(s, pid, err);
-
-	if (!rc)
-		s->done++;
-	if (rc && rc != -EALREADY && !only)
-		ct_complain("%s", err->text);
-	return rc;
+	s->done += !rc;
+	if (rc != -EINPROGRESS && ct_tried_add(&s->tried, process) && *err.text) {
+		s->failed++;
+		ct_complain("%s", err.text);
+	}
 }
 
 static void in_session_find(struct in_session *s)
 {
 	struct dirent *entry;
-	DIR *proc = opendir("/proc");
+	DIR *proc;
 
+	ct_tried_forget(&s->tried);
+	proc = opendir("/proc");
 	while (proc && !in_session_stop && (entry = readdir(proc))) {
 		pid_t pid = (pid_t)atoi(entry->d_name);
-		struct ct_error err = { 0 };
 
-		if (pid > 0 && pid != getpid() && ct_target_has_cuda(pid) && !in_session_was_tried(s, pid))
-			in_session_try(s, pid, false, &err);
+		if (pid > 0 && pid != getpid() && !ct_tried_has(&s->tried, pid) && ct_target_has_cuda(pid))
+			in_session_found(s, pid);
 	}
 	if (proc)
 		closedir(proc);
 }
 
+/* What goes wrong with several is said at once, and with one returned. */
 static int in_session_all(struct in_session *s, const char *what, struct ct_error *err)
 {
-	unsigned int failed = 0;
 	int rc = 0;
 
 	for (unsigned int i = 0; i < s->asked->count; i++) {
-		rc = in_session_try(s, s->asked->pids[i], s->asked->count == 1, err);
-		failed += rc != 0;
+		rc = s->one(s, s->asked->pids[i], err);
+		s->done += !rc;
+		s->failed += rc != 0;
+		if (rc && s->asked->count > 1)
+			ct_complain("%s", err->text);
 	}
-	if (failed && s->asked->count > 1)
-		return ct_fail(err, ESRCH, "%s: %u of %u processes failed", what, failed, s->asked->count);
+	if (s->failed && s->asked->count > 1)
+		return ct_fail(err, ESRCH, "%s: %u of %u processes failed", what, s->failed, s->asked->count);
 	if (s->asked->all)
 		in_session_find(s);
 	return rc;
+}
+
+/* attach --all: what it found and left alone. */
+static int in_session_tell(const struct in_session *s, struct ct_error *err)
+{
+	if (s->elsewhere || (s->already && !s->done))
+		fprintf(stderr, "cudatrace: attach: in the session already: %u; recorded into a trace's directory, which goes on: %u\n",
+			s->already, s->elsewhere);
+	if (s->done || s->already || s->asked->watch)
+		return 0;
+	return ct_fail(err, ESRCH, "attach: no process with libcuda was there that can be brought in%s",
+		       geteuid() ? " (root also sees those of other users)" : "");
 }
 
 /* Until no session runs any more, or a signal comes. */
@@ -163,6 +170,7 @@ static int in_session_watch(struct in_session *s, struct ct_error *err)
 	struct sigaction act = { .sa_handler = in_session_on_signal };
 	int rc = 0;
 
+	fprintf(stderr, "cudatrace: attach: waiting for programs with libcuda, until the session ends or Ctrl-C\n");
 	sigaction(SIGINT, &act, NULL);
 	sigaction(SIGTERM, &act, NULL);
 	sigaction(SIGHUP, &act, NULL);
@@ -170,7 +178,10 @@ static int in_session_watch(struct in_session *s, struct ct_error *err)
 		poll(NULL, 0, LOOK_MS);
 		in_session_find(s);
 	}
-	return rc && err->code != ENODATA ? rc : 0;
+	if (rc != -ENODATA)
+		return rc;
+	fprintf(stderr, "cudatrace: attach: the session has ended\n");
+	return 0;
 }
 
 int ct_in_session_attach(const struct ct_in_session *asked, const char *library, struct ct_error *err)
@@ -183,14 +194,15 @@ int ct_in_session_attach(const struct ct_in_session *asked, const char *library,
 	s->asked = asked;
 	s->one = in_session_attach_one;
 	s->to.partly = asked->partly;
+	s->to.range = asked->range;
 	if (!rc)
 		rc = ct_attach_prepare_session(&s->to, library, err);
 	if (!rc)
 		rc = in_session_all(s, "attach", err);
+	if (!rc && asked->all)
+		rc = in_session_tell(s, err);
 	if (!rc && asked->watch)
 		rc = in_session_watch(s, err);
-	else if (!rc && !s->done)
-		rc = ct_fail(err, ESRCH, "attach: no process with libcuda was there that can be");
 	free(s);
 	return rc;
 }
@@ -207,7 +219,9 @@ int ct_in_session_detach(const struct ct_in_session *asked, const char *library,
 	rc = ct_attach_prepare_session(&s->to, library, err);
 	if (!rc)
 		rc = in_session_all(s, "detach", err);
-	if (!rc && !s->done)
+	if (!rc && s->failed)
+		rc = ct_fail(err, EBUSY, "detach: %u of %u processes failed", s->failed, s->failed + s->done);
+	else if (!rc && !s->done)
 		fprintf(stderr, "cudatrace: detach: no process is in the session that was attached to\n");
 	free(s);
 	return rc;

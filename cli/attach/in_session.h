@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "capture/capture_range.h"
 
 struct ct_in_session {
 	const pid_t *pids;	/* asked for ... */
@@ -14,6 +15,8 @@ struct ct_in_session {
 	bool all;		/* ... or: every process with libcuda */
 	bool watch;		/* stays, and takes those that come, until the session's end or Ctrl-C */
 	bool partly;		/* also where calls will be missed */
+	bool options;		/* which of their calls was asked for, by this process's environment */
+	const struct ct_capture_range *range;	/* which part of their time */
 };
 
 /*

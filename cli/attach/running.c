@@ -15,6 +15,7 @@
 #include "attach/attach.h"
 #include "attach/standby.h"
 #include "attach/target.h"
+#include "attach/tried.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/proc.h"
@@ -39,11 +40,7 @@ struct running {
 	unsigned int count;
 	unsigned int recorded;		/* in all, and of how many the range did not begin before they ended */
 	unsigned int never;
-	struct refused {
-		pid_t pid;
-		uint64_t start, stack;	/* another process may have the number later, or this one another program */
-	} *refused;			/* CT_RUNNING_MAX: not tried, or said, again */
-	unsigned int refused_count;
+	struct ct_tried refused;
 	bool any_refused;
 	const char *dir;		/* of the trace */
 	struct ct_registry_writer *registry;
@@ -95,54 +92,27 @@ static bool running_has(const struct running *r, pid_t pid)
 	for (unsigned int i = 0; i < r->count; i++)
 		if (r->attached[i].pid == pid)
 			return true;
-	for (unsigned int i = 0; i < r->refused_count; i++)
-		if (r->refused[i].pid == pid)
-			return true;
-	return false;
-}
-
-static bool refused_lives(const struct refused *one)
-{
-	const struct ct_attached process = { .pid = one->pid, .start = one->start, .stack = one->stack };
-
-	return ct_attached_lives(&process);
-}
-
-/* Not one that has ended or runs another program by now: that may be recorded. */
-static void running_refuse(struct running *r, const struct refused *one)
-{
-	if (!refused_lives(one))
-		return;
-	r->any_refused = true;
-	if (r->refused_count == CT_RUNNING_MAX)
-		return;
-	r->refused[r->refused_count++] = *one;
-	if (r->refused_count == CT_RUNNING_MAX)
-		ct_complain("%d processes can't be recorded: until some of them end no further ones are tried", CT_RUNNING_MAX);
+	return ct_tried_has(&r->refused, pid);
 }
 
 static int running_try(struct running *r, struct ct_attached *a, pid_t pid, struct ct_error *err)
 {
 	if (r->count == CT_RUNNING_MAX)
 		return ct_fail(err, E2BIG, "process %d is not recorded: more than %d processes at once", pid, CT_RUNNING_MAX);
-	if (r->asked->range->name && !ct_standby_is(pid))
-		return ct_fail(err, ENOTSUP, "process %d has no library that could tell the range %s: start it with LD_PRELOAD=libcudatrace.so and CUDATRACE_STANDBY=1, or use --capture-range cudaProfilerApi",
-			       pid, r->asked->range->text);
 	return ct_attach(a, &r->to, pid, err);
 }
 
 static int running_add(struct running *r, pid_t pid, struct ct_error *err)
 {
 	struct ct_attached *a = &r->attached[r->count];
-	struct ct_proc_stat s = { .state = 0 };
+	struct ct_tried_one process = ct_tried_look(pid);
 	char name[64];
 	int rc;
 
-	ct_proc_stat(pid, &s);
 	running_name(pid, name, sizeof(name));
 	rc = running_try(r, a, pid, err);
 	if (rc) {
-		running_refuse(r, &(struct refused){ pid, s.started, s.stack });
+		r->any_refused |= ct_tried_add(&r->refused, process);
 		return rc;
 	}
 	fprintf(stderr, "cudatrace: recording %s[%d]%s%s", name, pid, a->early ? ", which has no libcuda yet" : "",
@@ -170,12 +140,7 @@ static void running_forget_ended(struct running *r)
 		r->never += !a->range_said;
 		*a = r->attached[--r->count];
 	}
-	for (unsigned int i = 0; i < r->refused_count;) {
-		if (refused_lives(&r->refused[i]))
-			i++;
-		else
-			r->refused[i] = r->refused[--r->refused_count];
-	}
+	ct_tried_forget(&r->refused);
 }
 
 /* Is it the program that was started here, or one that came from it? */
@@ -190,7 +155,7 @@ static bool running_is_ours(const struct running *r, pid_t pid)
 
 static bool running_is_wanted(const struct running *r, pid_t pid)
 {
-	if (pid <= 0 || pid == getpid() || r->refused_count == CT_RUNNING_MAX || running_has(r, pid))
+	if (pid <= 0 || pid == getpid() || running_has(r, pid))
 		return false;
 	return r->asked->child ? running_is_ours(r, pid) && ct_standby_is(pid) : ct_target_has_cuda(pid);
 }
@@ -506,9 +471,7 @@ int ct_running_record(struct ct_recording *rec, const struct ct_running *asked, 
 	int rc;
 
 	r.attached = calloc(CT_RUNNING_MAX, sizeof(*r.attached));
-	r.refused = calloc(CT_RUNNING_MAX, sizeof(*r.refused));
-	rc = r.attached && r.refused ? ct_attach_prepare(&r.to, library, rec->dir, rec->uuid, err) :
-				       ct_fail(err, ENOMEM, "no memory");
+	rc = r.attached ? ct_attach_prepare(&r.to, library, rec->dir, rec->uuid, err) : ct_fail(err, ENOMEM, "no memory");
 	if (!rc && asked->gpu)
 		rc = ct_attach_plugin(&r.to, CT_ATTACH_GPU, asked->gpu, err);
 	if (!rc && asked->stacks)
@@ -521,6 +484,7 @@ int ct_running_record(struct ct_recording *rec, const struct ct_running *asked, 
 	r.to.gpu = asked->gpu_what;
 	r.to.sample = asked->sample;
 	r.to.partly = asked->partly;
+	r.to.range = asked->range;
 	r.to.begun = asked->child && !(asked->delay > 0);
 	r.dir = rec->dir;
 	r.registry = &rec->registry;
@@ -577,6 +541,5 @@ int ct_running_record(struct ct_recording *rec, const struct ct_running *asked, 
 							"no process with libcuda was there");
 out:
 	free(r.attached);
-	free(r.refused);
 	return rc;
 }

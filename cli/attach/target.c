@@ -161,7 +161,8 @@ int ct_target_read(struct ct_target *t, pid_t pid, const char *const *names, str
 	*t = (struct ct_target){ .pid = pid };
 	if (!maps)
 		return errno == ENOENT ? ct_fail(err, ESRCH, "there is no process %d", pid) :
-					 ct_fail(err, errno, "process %d: %s", pid, strerror(errno));
+					 ct_fail(err, errno, "process %d: its memory map can't be read: %s%s", pid, strerror(errno),
+						 errno == EACCES && geteuid() ? " (run as root)" : "");
 	while (ct_proc_next_mapping(maps, &m)) {
 		bool libc = is_library(m.path, "libc"), loader = is_library(m.path, "ld") || is_library(m.path, "ld-linux-x86-64");
 		bool lock = libc || loader || is_library(m.path, "libjemalloc") || is_library(m.path, "libtcmalloc");

@@ -15,9 +15,9 @@
 #include "analysis/unseen_processes.h"
 #include "attach/running.h"
 #include "cmd/cmd.h"
+#include "cmd/common/which_calls.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "capture/chosen.h"
 #include "capture/capture_cut.h"
 #include "capture/launch.h"
 #include "capture/capture_machine.h"
@@ -25,7 +25,6 @@
 #include "capture/ring.h"
 #include "capture/unseen.h"
 #include "base/options.h"
-#include "capture/capture_range.h"
 #include "capture/recording.h"
 #include "analysis/summary.h"
 #include "capture/drain.h"
@@ -60,8 +59,7 @@ struct env {
 	char **argv;
 	struct ct_flight flight;	/* --keep, --on */
 	struct ct_running running;	/* --pid, --all */
-	struct ct_capture_range range;		/* --capture-range */
-	struct ct_chosen chosen;	/* --functions, --types, --no-queries */
+	struct ct_which_calls calls;		/* which are recorded, and --capture-range */
 	pid_t pids[CT_RUNNING_MAX];
 };
 
@@ -79,9 +77,9 @@ struct recording {
 	uint64_t started;	/* ns: when to look for what the program left running; 0: it runs itself */
 };
 
-enum { KEY_NO_MODULE = 0x100, KEY_RING_SIZE, KEY_SUBBUF_SIZE, KEY_SUBBUFS, KEY_GROUPS, KEY_TIME_QUERIES, KEY_INJECT, KEY_NO_NVTX,
-       KEY_RUNTIME, KEY_GPU, KEY_GPU_METRICS, KEY_STACKS, KEY_SAMPLE, KEY_ALL, KEY_DURATION, KEY_DELAY, KEY_KEEP, KEY_ON,
-       KEY_FUNCTIONS, KEY_TYPES, KEY_NO_QUERIES, KEY_CAPTURE_RANGE, KEY_STUCK };
+enum { KEY_NO_MODULE = 0x100, KEY_RING_SIZE, KEY_SUBBUF_SIZE, KEY_SUBBUFS, KEY_GROUPS, KEY_INJECT, KEY_NO_NVTX,
+       KEY_GPU, KEY_GPU_METRICS, KEY_STACKS, KEY_SAMPLE, KEY_ALL, KEY_DURATION, KEY_DELAY, KEY_KEEP, KEY_ON,
+       KEY_STUCK };
 
 static const struct argp_option options[] = {
 	{ "output", 'o', "DIR", 0, "Directory of the trace; made here (default: cudatrace-DATE-TIME)", 0 },
@@ -90,18 +88,12 @@ static const struct argp_option options[] = {
 	{ "all", KEY_ALL, NULL, 0, "Record every process that has libcuda mapped, and those that start meanwhile", 0 },
 	{ "duration", KEY_DURATION, "TIME", 0, "End the recording after TIME: 10 (seconds), 500ms, 5min. For a program that is started here the time begins with its first call; the program goes on (default: until Ctrl-C, or the end of the processes)", 0 },
 	{ "delay", KEY_DELAY, "TIME", 0, "Begin TIME after the program's start; until then its calls cost nothing", 0 },
-	{ "capture-range", KEY_CAPTURE_RANGE, "WHAT", 0, "Record one part of each process's time: cudaProfilerApi (from cudaProfilerStart to cudaProfilerStop), nvtx:NAME (the first NVTX range of that name), mark:NAME (the first cudatrace_begin range of that name, or from the mark NAME on), iteration:100-120 (found by the pattern of launches; until then calls are recorded and dropped); else calls before and after it cost little", 0 },
 	{ "keep", KEY_KEEP, "LIMIT", 0, "Keep the newest records only: of a time (60s, 10min), of a size (2G), or both (60s,2G). The trace never takes more (default: half of the free disk). It goes on while something runs that the program has started. --max-size is the same", 0 },
 	{ "max-size", KEY_KEEP, "LIMIT", OPTION_ALIAS | OPTION_HIDDEN, NULL, 0 },
 	{ "on", KEY_ON, "LIST", 0, "With --keep: copy what there is to DIR-1, DIR-2, ... when one of these happens: error (a call fails), slow=TIME (a call takes TIME or more, as 50ms), slow-iteration=3x (an iteration takes so many times the median), stuck=TIME (ranks wait so long for one that has not called an NCCL collective, as 60s), xid (the driver reports one; with the module). One copy in 10 s, and ten at a time. SIGUSR2 always makes one", 0 },
 	{ "stuck", KEY_STUCK, "SECONDS", 0, "Of a job of several ranks: warn when ranks wait longer for one that has not called an NCCL collective (default: 60; 0: never)", 0 },
 	{ "no-module", KEY_NO_MODULE, NULL, 0, "Don't use the kernel module, even if it is loaded", 0 },
 	{ "groups", KEY_GROUPS, "LIST", 0, "What to record in the kernel: ioctl, memory, scheduler, interrupt, context, uvm, added, fence, switch (default: all)", 0 },
-	{ "functions", KEY_FUNCTIONS, "PATTERNS", 0, "Record calls of these functions only, as 'cuLaunch*,cuMemcpy*', or all but some, as '!cuEvent*'; others cost nothing", 0 },
-	{ "types", KEY_TYPES, "LIST", 0, "Record calls of these types only: " CT_CHOSEN_TYPES, 0 },
-	{ "no-queries", KEY_NO_QUERIES, NULL, 0, "Don't record getters of a few ns, which are most of the calls of many programs", 0 },
-	{ "time-queries", KEY_TIME_QUERIES, NULL, 0, "Also time getters of a few ns, instead of only counting them", 0 },
-	{ "runtime", KEY_RUNTIME, NULL, 0, "Record the cuda* calls of a shared libcudart too, not only the driver calls that they make", 0 },
 	{ "inject", KEY_INJECT, NULL, 0, "Let libcuda load the library instead of LD_PRELOAD, for programs that can't be preloaded", 0 },
 	{ "no-nvtx", KEY_NO_NVTX, NULL, 0, "Don't record NVTX ranges and marks, and don't make the program generate them", 0 },
 	{ "gpu", KEY_GPU, "WHAT", OPTION_ARG_OPTIONAL, "Also record what the GPU does, by CUPTI: kernels (default: kernels, copies and sets; a graph launch as one), graphs (no single kernels, which costs least), nodes (what is inside graphs, too)", 0 },
@@ -145,7 +137,7 @@ static const char *record_gpu_what(struct argp_state *state, const char *arg)
 static bool record_is_running(const struct env *env)
 {
 	return env->running.pids_count || env->running.all || env->running.delay > 0 || env->running.seconds > 0 ||
-	       env->range.text;
+	       env->calls.range.text;
 }
 
 static void record_pids(struct argp_state *state, struct env *env, char *arg)
@@ -204,27 +196,15 @@ static error_t record_parse(int key, char *arg, struct argp_state *state)
 	if (!ct_option_output(key, arg, state, &env->output))
 		return 0;
 	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &env->calls;
+		break;
 	case KEY_NO_MODULE:
 		env->no_module = true;
 		break;
 	case KEY_GROUPS:
 		if (ct_option_groups(arg, &env->groups))
 			argp_error(state, "no probe group in '%s': give some of " CT_OPTION_GROUPS, arg);
-		break;
-	case KEY_FUNCTIONS:
-		env->chosen.functions = arg;
-		break;
-	case KEY_TYPES:
-		env->chosen.types = arg;
-		break;
-	case KEY_NO_QUERIES:
-		env->chosen.no_queries = true;
-		break;
-	case KEY_TIME_QUERIES:
-		setenv("CUDATRACE_TIME_QUERIES", "1", 1);
-		break;
-	case KEY_RUNTIME:
-		setenv("CUDATRACE_RUNTIME", "1", 1);
 		break;
 	case KEY_INJECT:
 		ct_launch_injected = true;
@@ -252,15 +232,6 @@ static error_t record_parse(int key, char *arg, struct argp_state *state)
 		env->stuck = ct_option_seconds(arg);
 		if (!(env->stuck >= 0 && env->stuck <= 1e6))
 			argp_error(state, "--stuck: give a time, as 60 (seconds), 0.5 or 5min; 0: never");
-		break;
-	case KEY_CAPTURE_RANGE:
-		switch (ct_capture_range_parse(&env->range, arg)) {
-		case -EINVAL:
-			argp_error(state, "--capture-range: give cudaProfilerApi, nvtx:NAME, mark:NAME or iteration:FIRST-LAST");
-			break;
-		case -E2BIG:
-			argp_error(state, "--capture-range: at most 1000 characters");
-		}
 		break;
 	case KEY_KEEP:
 		switch (ct_keep_parse(arg, &env->flight.asked)) {
@@ -312,18 +283,11 @@ static error_t record_parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "no program to record: cudatrace record [-o DIR] -- CMD ARGS");
 		break;
 	case ARGP_KEY_END:
-		switch (ct_chosen_set(&env->chosen)) {
-		case -EINVAL:
-			argp_error(state, "--types: give some of " CT_CHOSEN_TYPES ", with commas between them");
-			break;
-		case -E2BIG:
-			argp_error(state, "--functions: at most 400 characters");
-		}
 		record_check_running(state, env);
 		if ((ct_on_any(&env->flight.on) || env->flight.on_xid) && !ct_flight_is_on(&env->flight))
 			argp_error(state, "--on goes with --keep");
-		env->flight.first = env->range.first;
-		env->flight.last = env->range.last;
+		env->flight.first = env->calls.range.first;
+		env->flight.last = env->calls.range.last;
 		if (ct_launch_stacks_what && ct_launch_injected)
 			argp_error(state, "--stacks needs the preloaded library: not with --inject");
 		ct_option_ring(state, env->ring_size, &env->subbuf_size, &env->subbuf_count);
@@ -538,7 +502,7 @@ static int record_launch(void *arg, struct ct_error *err)
  */
 static void record_late_graphs(const struct env *env)
 {
-	bool first = env->argv && !(env->running.delay > 0) && (!env->range.text || env->range.first);
+	bool first = env->argv && !(env->running.delay > 0) && (!env->calls.range.text || env->calls.range.first);
 
 	if (first || !ct_launch_gpu_what || !strcmp(ct_launch_gpu_what, "nodes"))
 		return;
@@ -574,9 +538,9 @@ static int record_running(struct recording *rec)
 	}
 	if (env->argv)
 		ct_machine_environment(&rec->to.registry);
-	ct_chosen_info(&env->chosen, &rec->to.registry);
-	ct_capture_range_info(&env->range, &rec->to.registry);
-	if (!env->argv || env->running.delay > 0 || env->range.text)
+	ct_chosen_info(&env->calls.chosen, &rec->to.registry);
+	ct_capture_range_info(&env->calls.range, &rec->to.registry);
+	if (!env->argv || env->running.delay > 0 || env->calls.range.text)
 		ct_registry_add_info(&rec->to.registry, CT_ATTACHED_INFO, "yes");
 	if (env->argv)
 		record_find_nvtx(rec);
@@ -589,7 +553,7 @@ static int record_running(struct recording *rec)
 	env->running.sample = record_samples(rec);
 	record_metrics(rec);
 	env->running.flight = &env->flight;
-	env->running.range = &env->range;
+	env->running.range = &env->calls.range;
 	env->running.begun = record_begun;
 	env->running.ended = record_ended;
 	env->running.arg = rec;
@@ -606,7 +570,7 @@ static int record_running(struct recording *rec)
 		ct_complain("%s", err.text);
 		return record_status(rec, 1);
 	}
-	if (env->range.text && ct_cut(rec->to.dir, env->flight.end, &err))
+	if (env->calls.range.text && ct_cut(rec->to.dir, env->flight.end, &err))
 		ct_complain("%s", err.text);
 	fprintf(stderr, "cudatrace: trace in %s\n", env->output.dir ? env->output.dir : rec->to.dir);
 	if (!env->output.quiet && ct_summary_print(rec->to.dir, stderr, &err))
@@ -616,8 +580,8 @@ static int record_running(struct recording *rec)
 
 int cmd_record(int argc, char **argv)
 {
-	static const struct argp argp = { options, record_parse, "-- CMD [ARG...]", doc, NULL,
-					  NULL,	   NULL };
+	static const struct argp_child children[] = { { &ct_which_calls_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp argp = { options, record_parse, "-- CMD [ARG...]", doc, children, NULL, NULL };
 	struct env env = { .groups = ~0ull, .sample = -1, .metrics = -1, .stuck = CT_ON_STUCK / 1e9 };
 	struct recording rec = { .env = &env, .to = CT_RECORDING_INIT, .drain = CT_DRAIN_INIT };
 	struct ct_error err = { 0 };
@@ -645,7 +609,7 @@ int cmd_record(int argc, char **argv)
 		return ct_complain("%s", err.text);
 	}
 	ct_machine_environment(&rec.to.registry);
-	ct_chosen_info(&env.chosen, &rec.to.registry);
+	ct_chosen_info(&env.calls.chosen, &rec.to.registry);
 	if (ct_launch_injected)
 		ct_registry_add_info(&rec.to.registry, CT_INJECTED_INFO, "yes");
 	if (!rec.to.module)
