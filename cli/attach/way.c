@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/proc.h"
+#include "capture/device.h"
 #include "userlib/include/cudatrace/attach.h"
 
 #define OPEN_FILE	"/.open-"	/* of a thread, in the trace directory, while it is recorded */
-#define CLOCK_PAGE	"anon_inode:[cudatrace-clock]"	/* the module's, of who records by the device */
 
 static bool way_is(const char *path, const char *start) { return !strncmp(path, start, strlen(start)); }
 
@@ -36,7 +36,7 @@ void ct_way_of(pid_t pid, struct ct_way *w)
 		if (w->how == CT_WAY_NONE || how == CT_WAY_STANDBY)
 			w->how = how;
 		w->cuda |= way_is(file, "libcuda.so");
-		w->session |= way_is(m.path, CLOCK_PAGE);
+		w->session |= way_is(m.path, CT_DEVICE_CLOCK_PAGE);
 		/* (A file of another recording that has ended may still be mapped.) */
 		if (open && (!*w->dir || w->deleted)) {
 			w->deleted = way_ends(m.path, " (deleted)");

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static FILE *proc_open(pid_t pid, const char *name)
 {
@@ -101,6 +102,16 @@ const char *ct_proc_file(const char *path)
 	const char *slash = strrchr(path, '/');
 
 	return slash ? slash + 1 : path;
+}
+
+#define FIRST_PIDS	0xeffffffcu	/* the kernel's inode of that namespace */
+
+bool ct_proc_is_first(void)
+{
+	struct stat st;
+
+	/* That of /proc; whoever may not look is in it, as a rule. */
+	return (!stat("/proc/1/ns/pid", &st) || !stat("/proc/self/ns/pid", &st)) && st.st_ino == FIRST_PIDS;
 }
 
 pid_t ct_proc_own_pid(pid_t pid)

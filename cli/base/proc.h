@@ -24,6 +24,9 @@ bool ct_proc_stat(pid_t pid, struct ct_proc_stat *s);
 /* A field of /proc/PID/status, as "TracerPid:", as a number; -1: it is not there. */
 long ct_proc_status(pid_t pid, const char *field);
 
+/* Are the numbers here those of the kernel's first namespace of pids, as in the module's records? */
+bool ct_proc_is_first(void);
+
 /* The number that it has in its own namespace of pids, and so in what it records. */
 pid_t ct_proc_own_pid(pid_t pid);
 

@@ -16,6 +16,8 @@
 #include "write/write_registry.h"
 #include "module/uapi/cudatrace.h"
 
+#define CT_DEVICE_CLOCK_PAGE	"anon_inode:[cudatrace-clock]"	/* what processes of a session have mapped */
+
 /* One CPU's ring, mapped, and the file that its packets go to. */
 struct ct_device_ring {
 	const struct ct_cpu_status *status;

@@ -11,6 +11,9 @@
 #include <sys/ioctl.h>
 #include <time.h>
 
+#include "base/proc.h"
+#include "capture/session_names.h"
+
 int ct_snapshot_attach(struct ct_recording *rec, bool orphaned, struct ct_error *err)
 {
 	struct ct_error ignored;
@@ -81,6 +84,8 @@ int ct_snapshot_take(struct ct_recording *rec, const char *dir, bool force, uint
 	ct_recording_probes(rec);
 	ct_recording_streams(rec);
 	ct_device_registry(&rec->device, &rec->registry);
+	if (ct_proc_is_first())
+		ct_session_names(&rec->registry, CT_DEVICE_CLOCK_PAGE);
 	/* Its records are in the trace now.  A running session is its owner's. */
 	if (n >= 0 && rec->device.session.flags & CT_SESSION_ORPHANED)
 		ct_device_stop(&rec->device);

@@ -16,6 +16,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/options.h"
+#include "base/proc.h"
+#include "base/rank.h"
 #include "capture/copy.h"
 #include "capture/on.h"
 #include "capture/snapshot.h"
@@ -208,13 +210,18 @@ static bool waiting_lives(uint32_t pid)
 	return !kill((pid_t)pid, 0) || errno != ESRCH;
 }
 
+static int32_t waiting_rank(uint32_t pid)
+{
+	return ct_proc_is_first() ? ct_rank_number((pid_t)pid) : -1;
+}
+
 static int waiting_open(struct waiting *w, struct ct_error *err)
 {
 	int rc = ct_snapshot_attach(&w->rec, false, err);
 
 	if (rc || !ct_on_any(&w->env->on))
 		return rc;
-	w->trouble = (struct ct_trouble){ .on = w->env->on, .from = ct_now_ns(), .stuck.lives = waiting_lives };
+	w->trouble = (struct ct_trouble){ .on = w->env->on, .from = ct_now_ns(), .stuck = { .lives = waiting_lives, .rank = waiting_rank } };
 	ct_trouble_begin(&w->trouble);
 	return ct_rings_open(&w->rings, &w->rec.device, err);
 }

@@ -113,11 +113,15 @@ static const struct stuck_first *stuck_oldest(const struct ct_stuck_communicator
 static uint32_t stuck_rank(const struct ct_stuck *s, const struct ct_stuck_communicator *c, uint32_t pid, uint32_t rank)
 {
 	const struct ct_rank *name = ct_ranks_of(&s->names, pid);
+	int32_t own;
 
 	for (uint32_t i = 0; i < c->count; i++)
 		if (c->ranks[i].pid == pid && c->ranks[i].rank != rank)
 			return rank;
-	return name && name->rank >= 0 ? (uint32_t)name->rank : rank;
+	if (name && name->rank >= 0)
+		return (uint32_t)name->rank;
+	own = s->rank ? s->rank(pid) : -1;
+	return own >= 0 ? (uint32_t)own : rank;
 }
 
 /* Again only where there are more ranks than then. */

@@ -18,6 +18,7 @@ struct ct_stuck {
 	CT_KEYED(struct ct_stuck_communicator) communicators;
 	bool (*lives)(uint32_t pid);	/* of a process that has ended nothing waits; NULL: not asked */
 	const char *dir;		/* of the recording, which says what launchers call the processes; NULL: not asked */
+	int32_t (*rank)(uint32_t pid);	/* what a launcher calls it, where no recording says it; -1: nothing.  NULL: not asked */
 	/* Internal: what launchers call the processes, as read when so many were known. */
 	struct ct_registry reg;
 	struct ct_ranks names;

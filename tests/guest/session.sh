@@ -28,7 +28,7 @@ refused()
 	ok $? "$text" || cat refused.err
 }
 
-start_as env
+start_as env RANK=2 WORLD_SIZE=4
 refused "session attach without a session" "no session runs" cudatrace session attach --pid $pid
 cudatrace session start
 ok $? "a session"
@@ -41,7 +41,10 @@ ok $? "... the program's calls are in the session" || cat snapshot.err calls.not
 is "$(grep '"op":"launch"' calls.jsonl | grep '"phase":"E"' | grep -o '"kernel":[^,}]*' | sort -u)" '"kernel":"early()"' "... with the names of its kernels"
 refused "one that is in it" "is in the session already" cudatrace session attach --pid $pid
 cudatrace session attach --all 2>session.said
-is "$? $(cat session.said)" "0 " "session attach --all has nothing to do then"
+is "$? $(cat session.said)" "0 cudatrace: attach: in the session already: 1; recorded into a trace's directory, which goes on: 0" "session attach --all has nothing to do then, and says so"
+refused "one that is in it, with other options" "with other options only after session detach" cudatrace session attach --pid $pid --types kernel
+grep -qF "info rank $pid%20rank=2%20size=4" session-copy/.registry && grep -qF "info thread_name $pid%20$pid%20record-running" session-copy/.registry
+ok $? "a snapshot has the process's rank and name" || grep -a '^info' session-copy/.registry
 
 # A pause is no end.
 cudatrace session pause && sleep 8 && cudatrace session resume
@@ -74,7 +77,15 @@ cudatrace session detach --all 2>session.said
 is "$? $(grep -c "record-running\[$pid\] is as before" session.said)" "0 1" "session detach --all" || cat session.said
 has_left $pid
 ok $? "... has left at once"
+# Which calls come, as with record.
+cudatrace session stop && cudatrace session start
+cudatrace session attach --pid $pid --functions 'cuMemFree*' 2>session.said && wait_until in_session $pid
+ok $? "session attach --functions" || cat session.said
+is "$(grep -F "\"pid\":$pid," calls.jsonl | grep -o '"name":"cu[A-Z][^"]*"' | sort -u)" '"name":"cuMemFree"' "... has calls of these alone"
+cudatrace session detach --pid $pid 2>/dev/null
 refused "detach of one that was left" "is not in the session" cudatrace session detach --pid $pid
+refused "session attach of a user who may not" "memory map can't be read|ptrace_scope|may not be opened" setpriv --reuid 1000 --regid 1000 --clear-groups cudatrace session attach --pid $pid
+refused "a thread of the kernel's" "process 2 has no memory of its own" cudatrace session attach --pid 2
 ends_well "session attach"
 
 # One that stands by needs no ptrace.
@@ -111,7 +122,7 @@ wait_until in_session $pid && wait_until in_session $first
 ok $? "... both are there"
 cudatrace session stop
 wait $watch
-is $? 0 "... and it ends with the session" || cat watch.said
+is "$? $(tail -n 1 watch.said)" "0 cudatrace: attach: the session has ended" "... and it ends with the session, and says so" || cat watch.said
 wait_until has_left $pid && wait_until has_left $first
 ok $? "... which both have left"
 ends_well "--watch"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * cudatrace session attach and detach without a module: record-in-session VERB OPTION...
+ * What a snapshot says of the session's processes: record-in-session names DIR
  *
  * The library (CUDATRACE_LIBRARY) has a module of its own in it, tests/userlib/fake_device.c, and
  * CUDATRACE_DEVICE is any file that can be opened.  The command knows of the session by the same page,
@@ -17,7 +18,9 @@
 
 #include "attach/way.h"
 #include "base/proc.h"
+#include "base/rank.h"
 #include "capture/session.h"
+#include "capture/session_names.h"
 #include "cmd/cmd.h"
 
 /* The linker puts these in their places. */
@@ -49,10 +52,28 @@ int __wrap_ct_session_runs(const char *what, struct ct_error *err)
 	return running ? 0 : ct_fail(err, ENODATA, "%s: no session runs (cudatrace session start)", what);
 }
 
+/* A registry with the lines of a snapshot; and the rank of each process that is given. */
+static int names(char **argv)
+{
+	struct ct_registry_writer w = { .fd = -1 };
+	const uint8_t uuid[16] = { 1 };
+	struct ct_error err;
+
+	if (ct_registry_create(&w, argv[0], uuid, 1, 1, &err))
+		return ct_complain("%s", err.text);
+	ct_session_names(&w, getenv("FAKE_SESSION"));
+	ct_registry_close(&w);
+	for (char **pid = argv + 1; *pid; pid++)
+		printf("%d\n", ct_rank_number(atoi(*pid)));
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	static char name[] = "cudatrace session";
 
+	if (argc > 2 && !strcmp(argv[1], "names"))
+		return names(argv + 2);
 	argv[0] = name;
 	return cmd_session(argc, argv);
 }

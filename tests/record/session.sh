@@ -194,8 +194,8 @@ declare -A session_takes=(
 	[detach]="--pid=1 --all"
 )
 
-# is_one_line STATUS PATTERN COMMAND...: one line that matches, and nothing else
-is_one_line()
+# session_line STATUS PATTERN COMMAND...: one line that matches, and nothing else
+session_line()
 {
 	local status=$1 pattern=$2
 	shift 2
@@ -213,7 +213,7 @@ t_session_options()
 			case " ${session_takes[$verb]} " in *" $option "*) continue ;; esac
 			name=${option%%=*}
 			count=$((count + 1))
-			is_one_line 64 "^cudatrace session: $verb takes no $name, which goes with [a-z, ]+$" "$cudatrace" session $verb $option ||
+			session_line 64 "^cudatrace session: $verb takes no $name, which goes with [a-z, ]+$" "$cudatrace" session $verb $option ||
 				{ wrong=$((wrong + 1)); echo "# session $verb $option: $(cat "$work/line.err")"; }
 		done
 	done
@@ -221,13 +221,13 @@ t_session_options()
 	[ $count -gt 150 ] && [ $wrong = 0 ]
 	ok $? "session: an option of another verb is refused in one line, $count times"
 	# What it names is true.
-	is_one_line 64 "session: start takes no --pid, which goes with filter, attach and detach$" "$cudatrace" session start --pid 1
+	session_line 64 "session: start takes no --pid, which goes with filter, attach and detach$" "$cudatrace" session start --pid 1
 	ok $? "... which says whose it is" || cat "$work/line.err"
 	allowed=$("$cudatrace" session --help | grep -oE '^ +--[a-z-]+' | tr -d ' ' | grep -vxE -- '--(help|usage|version)' | sort -u)
 	is "$allowed" "$(printf '%s\n' $all | cut -d= -f1 | sort -u)" "... and --help has the same options"
 	wrong=
 	while IFS='|' read -r option name; do
-		is_one_line 64 "$name" "$cudatrace" session $option || wrong="$wrong [$option: $(cat "$work/line.err")]"
+		session_line 64 "$name" "$cudatrace" session $option || wrong="$wrong [$option: $(cat "$work/line.err")]"
 	done <<-'END'
 		attach|attach: give --pid or --all$
 		detach|detach: give --pid or --all$
@@ -255,7 +255,7 @@ t_session_options()
 		wrong=
 		for verb in "${!session_takes[@]}"; do
 			case $verb in attach) option=--all ;; detach) continue ;; *) option= ;; esac
-			is_one_line 1 "the module is not loaded .*record --keep" "$cudatrace" session $verb $option || wrong="$wrong [$verb: $(cat "$work/line.err")]"
+			session_line 1 "the module is not loaded .*record --keep" "$cudatrace" session $verb $option || wrong="$wrong [$verb: $(cat "$work/line.err")]"
 		done
 		is "$wrong" "" "without the module each verb says so, and what there is instead"
 	fi
@@ -271,11 +271,11 @@ t_session_who()
 	wait_until test -s "$work/zombie" && wait_until grep -qs '^State:.*Z' "/proc/$(cat "$work/zombie")/status"
 	while IFS='|' read -r verb who pattern; do
 		case $verb in
-		user:*) [ "$(id -u)" != 0 ] || is_one_line 1 "$pattern" setpriv --reuid 65534 --regid 65534 --clear-groups "$in_session" "${verb#user:}" --pid "$who" ;;
-		self:*) is_one_line 1 "$pattern" sh -c 'exec "$0" "$1" --pid $$' "$in_session" "${verb#self:}" ;;
+		user:*) [ "$(id -u)" != 0 ] || session_line 1 "$pattern" setpriv --reuid 65534 --regid 65534 --clear-groups "$in_session" "${verb#user:}" --pid "$who" ;;
+		self:*) session_line 1 "$pattern" sh -c 'exec "$0" "$1" --pid $$' "$in_session" "${verb#self:}" ;;
 		# In a namespace of pids there may be none.
-		kernel:*) [ "$(id -u):$(cat /proc/2/comm 2>/dev/null)" != 0:kthreadd ] || is_one_line 1 "$pattern" "$in_session" "${verb#kernel:}" --pid "$who" ;;
-		*) is_one_line 1 "$pattern" "$in_session" "$verb" --pid "$who" ;;
+		kernel:*) [ "$(id -u):$(cat /proc/2/comm 2>/dev/null)" != 0:kthreadd ] || session_line 1 "$pattern" "$in_session" "${verb#kernel:}" --pid "$who" ;;
+		*) session_line 1 "$pattern" "$in_session" "$verb" --pid "$who" ;;
 		esac || wrong="$wrong [$verb $who, wanted $pattern: $(cat "$work/line.err")]"
 	done <<-END
 		attach|4194000|there is no process 4194000$
@@ -401,4 +401,41 @@ t_in_session_all()
 	is "$(cat "$from/nobody")" "0 cudatrace: detach: no process is in the session that was attached to" "session detach --all of nobody"
 	is "$(grep -l CHANGED "$from"/*.out | wc -l) $(grep -l '^wrong 0$' "$from"/*.out | wc -l)" "0 3" "... all are as they were"
 	no_session
+}
+
+# names_of PID: the lines of the snapshot's registry about it, without the number
+names_of() { sed -n "s/^info \(rank\|thread_name\) $1%20/\1 /p" "$work/names/.registry" | sed "s/ $1%20/ itself /; s/%20/ /g" | sort | tr '\n' ';'; }
+
+# Of the session's processes that are there, a snapshot has the ranks and names that the library would write.
+t_session_names()
+{
+	local first second gone
+	start_for_session session_names 2 RANK=5 WORLD_SIZE=8 LOCAL_RANK=1 LOCAL_WORLD_SIZE=4 GROUP_RANK=1 TORCHELASTIC_RUN_ID=none
+	first=$pid
+	start_in_session session_names_mpi env OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL_RANK=1 "$PWD/build/tests/record-running" 1 600 1
+	second=$pid
+	start_in_session session_names_gone env RANK=7 WORLD_SIZE=8 "$PWD/build/tests/record-running" 1 600 1
+	gone=$pid
+	# It is no process of the session.
+	start_in_session session_names_other env RANK=6 WORLD_SIZE=8 "$PWD/build/tests/record-running" 1 600 1
+	in_session attach --pid $first,$second,$gone
+	is $? 0 "three ranks in a session" || cat "$work/session.said"
+	kill -TERM $gone
+	wait $gone
+	mkdir -p "$work/names"
+	"$in_session" names "$work/names" $first $second $gone >"$work/names.out"
+	is "$? $(names_of $first | grep -o 'rank .*node=1 launcher=torchrun;') $(names_of $first | grep -c 'thread_name itself record-running;')" \
+		"0 rank rank=5 size=8 local_rank=1 local_size=4 node=1 launcher=torchrun; 1" "a snapshot: the rank that torchrun started, and its name" || cat "$work/names/.registry"
+	is "$(names_of $second | grep -o 'rank .*=mpirun;')" "rank rank=3 size=4 local_rank=1 launcher=mpirun;" "... the rank that mpirun started"
+	is "$(names_of $gone)$(names_of $pid)" "" "... and nothing of one that is gone, nor of one that is not in the session"
+	is "$(tr '\n' ' ' <"$work/names.out")" "5 3 -1 " "snapshot --on stuck: the ranks of processes"
+	if [ "$(id -u)" = 0 ]; then
+		rm -rf "$work/names" && mkdir -m 777 "$work/names"
+		setpriv --reuid 65534 --regid 65534 --clear-groups "$in_session" names "$work/names" >/dev/null
+		is "$? $(grep -c '^info' "$work/names/.registry")" "0 0" "... nothing of another user's"
+	fi
+	kill -TERM $first $second
+	wait $first $second
+	no_session
+	ended_well session_names_other
 }
