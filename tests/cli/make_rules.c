@@ -8,6 +8,7 @@
  * kernels and waits for them.  Without keys the GPU limits it and no rule finds anything.  A key
  * adds a problem, as large as its number says; times are in ns.  See the table of keys.
  */
+#include <stdbool.h>
 #include <sys/stat.h>
 
 #include "writer.h"
@@ -60,6 +61,8 @@
 	X(syncer, 0)		/* it also waits for the GPU so long */	\
 	X(sampled, 0)		/* state + 1 of the first thread in samples after its synchronisations, 10 us apart; 0: none */ \
 	X(lines, 0)		/* these have a line: another one after each so many % of the time */ \
+	X(holder, 0)		/* the thread that holds Python's lock, where sampled says that it waits for it */ \
+	X(holds, 1)		/* what that one does, enum ct_sample_state */ \
 	X(apart, 1)		/* so much later than the first one */	\
 	X(slow, 0)		/* then each launch takes so much longer */ \
 	X(crowd, 0)		/* threads of another process that are in a launch all the time */ \
@@ -275,9 +278,12 @@ static void iteration(struct thread *h, uint64_t i, uint64_t longer)
 		switched(h, offafter);
 	for (uint64_t k = 1; sampled && k * 10000 < after; k++) {
 		struct ct_sample sample = { .state = sampled - 1, .stack = lines ? LINES + k * 1000000 / after / lines : 0 };
+		struct ct_gil_wait gil = { .state = sampled - 1, .holder_tid = holder, .holder_state = holds };
+		bool waits = sampled - 1 == CT_SAMPLE_GIL;
 
-		cpu_record(&samples, (struct spec){ CT_CLASS_sample, 0, CT_F_INSTANT | CT_F_NO_RESULT, 0, h->t + k * 10000,
-			   h->t + k * 10000, 0, h->tid, 0 }, &sample, sizeof(sample));
+		cpu_record(&samples, (struct spec){ waits ? CT_CLASS_gil_wait : CT_CLASS_sample, 0, CT_F_INSTANT | CT_F_NO_RESULT, 0,
+			   h->t + k * 10000, h->t + k * 10000, 0, h->tid, 0 }, waits ? (void *)&gil : &sample,
+			   waits ? sizeof(gil) : sizeof(sample));
 	}
 	h->t += after;
 	if (i % 10 == 9)

@@ -259,6 +259,13 @@ t_reports_turns()
 		is "$("$plain" report --format csv stages "$work/sampled-$name" 2>/dev/null | awk -v RS= 'NR == 3' | awk -F, '$2 == "steady" && $3 == "waiting" { print $4 }')" \
 			"$wait" "its samples say $name: what the process waited"
 	done
+	# One that waits for Python's lock waits for the other one only if that one holds it.
+	for state in its:4243:78000000 another:4999:2000000; do
+		IFS=: read -r name number wait <<<"$state"
+		"$b/make_rules" "$work/gil-$name" threads=2 launches=10 launch=10000 wait=50000 after=5000000 apart=200000 syncer=4000000 sampled=12 holder="$number"
+		is "$("$plain" report --format csv stages "$work/gil-$name" 2>/dev/null | awk -v RS= 'NR == 3' | awk -F, '$2 == "steady" && $3 == "waiting" { print $4 }')" \
+			"$wait" "its samples say that it waits for Python's lock, $name: what the process waited"
+	done
 	# Off the CPU it is off the CPU, whatever its last sample says; while the other one is between its calls that one's application counts.
 	"$b/make_rules" "$work/sampled-off" threads=2 launches=10 launch=10000 wait=50000 after=5000000 apart=200000 syncer=4000000 sampled=3 offafter=4900000
 	is "$("$plain" report --format csv stages "$work/sampled-off" 2>/dev/null | awk -v RS= 'NR == 3' | awk -F, '$2 == "steady" && $3 ~ "application|off the CPU" { print $4 }' | paste -sd ' ')" \

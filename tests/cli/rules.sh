@@ -266,6 +266,18 @@ t_rules_elsewhere()
 		"samples say that it waits: the first sentence does, too"
 	is "$(jq -r ".findings[] | $advice" "$rd.json" | cut -d: -f1)" "It waits for another thread of the program" "... and what to do about that"
 	is "$(rules_found | grep -c 'sync-each-iteration\|cuda-graph\|host-bound')" 0 "... and nothing that gains nothing while it waits" || rules_found
+	rules_explain sampled=12 holder=77 after=600000 wait=200000
+	is "$(jq -r '.verdict[0].Verdict | capture("(?<w>limited by .*)[.] The").w' "$rd.json")" \
+		"limited by the host, waiting for Python's lock (GIL) for 74.1 % of it (by samples), which is held by thread 77" \
+		"samples say that it waits for Python's lock: who holds it is said"
+	is "$(jq -r ".findings[] | $advice" "$rd.json" | cut -d: -f1)" "Python runs one thread at a time" "... and what to do about that"
+	rules_explain sampled=12 holder=77 holds=2 after=600000 wait=200000
+	is "$(jq -r ".findings[] | $advice" "$rd.json" | cut -d: -f1)" "The thread that holds Python's lock waits itself, and keeps the lock meanwhile" \
+		"... and where the holder sleeps"
+	rules_explain sampled=12 after=600000 wait=200000
+	is "$(jq -r '.verdict[0].Verdict | capture("(?<w>limited by .*)[.] The").w' "$rd.json")" \
+		"limited by the host, waiting for Python's lock (GIL) for 74.1 % of it (by samples)" "... and where it is not known who holds it"
+	is "$(rules_found | grep -c 'sync-each-iteration\|cuda-graph\|host-bound')" 0 "... and nothing that gains nothing meanwhile" || rules_found
 	rules_explain sampled=2 after=600000 wait=200000
 	is "$(jq -r '.verdict[0].Verdict | capture("(?<w>limited by [^.]*)[.]").w' "$rd.json")" "limited by the host" "a host that runs"
 	is "$(jq -r ".findings[] | $advice" "$rd.json" | grep -c 'another thread')" 0 "... is not told so"

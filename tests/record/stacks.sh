@@ -298,9 +298,9 @@ t_stacks_sampled()
 		stacked "sampled-$version" "$python" tests/record/stacks_lines.py "$PWD/build/tests/sim/libcuda.so.1" busy sleep lock file wait
 		is $? 0 "Python $version: recorded with samples"
 		for n in compute:running sleeper:sleep locked:lock reader:file; do
-			# It may also wait for a CPU, which is running, and for the interpreter's lock.
+			# It may also wait for a CPU, which is running, for a page of its memory, which is a file, and for another thread's lock.
 			is "$(jq -rs --arg f "${n%:*}" --arg state "${n#*:}" '[.[] | select(.name == "sample" and .stack and .stack[0][2] == $f) | .state] | unique |
-				index($state) != null and . - ["running", "lock", $state] == []' "$work/sampled-$version.jsonl")" true \
+				index($state) != null and . - ["running", "lock", "file", $state] == []' "$work/sampled-$version.jsonl")" true \
 				"Python $version: samples of ${n%:*}() say ${n#*:}"
 		done
 		# What a frame may be executing, as the source has it.
