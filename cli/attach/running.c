@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/proc.h"
+#include "base/rank.h"
 #include "capture/drain.h"
 #include "trace/directory.h"
 #include "trace/registry.h"
@@ -188,10 +189,30 @@ static bool running_any(const struct running *r)
 	return false;
 }
 
-/* From here on its calls may be missing, while those of a process that is left after it are still recorded. */
+static bool running_called(const char *dir, pid_t pid)
+{
+	struct dirent *entry;
+	bool called = false;
+	DIR *d = opendir(dir);
+	unsigned int of;
+
+	while (d && !called && (entry = readdir(d)))
+		called = sscanf(entry->d_name, "u-%u-", &of) == 1 && of == (unsigned int)pid;
+	if (d)
+		closedir(d);
+	return called;
+}
+
+/*
+ * From here on its calls may be missing, while those of a process that is left after it are still recorded.  The library
+ * says which rank it is with its first call: who made none may hang, and then that is asked first.
+ */
 static void running_note_left(struct running *r, const struct ct_attached *a)
 {
-	char text[48];
+	char text[48], rank[CT_RANK_TEXT];
+
+	if (a->own_pid == a->pid && !running_called(r->dir, a->own_pid) && ct_rank_read(a->pid, rank))
+		ct_registry_add_info(r->registry, "rank", rank);
 
 	snprintf(text, sizeof(text), "%d %" PRIu64, a->own_pid, ct_now_ns());
 	ct_registry_add_info(r->registry, CT_LEFT_INFO, text);

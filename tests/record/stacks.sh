@@ -788,7 +788,7 @@ t_stacks_quiet()
 	[ -n "$python" ] || { skip "where a program hangs that is attached to" "no python3 with ctypes"; return; }
 	# As PyTorch has one, a thread may look after the work of another one that hangs.
 	for how in alone watched; do
-		"$python" -c 'import ctypes, sys, threading, time
+		RANK=3 WORLD_SIZE=4 TORCHELASTIC_RUN_ID=x "$python" -c 'import ctypes, sys, threading, time
 cuda = ctypes.CDLL(sys.argv[1])
 cuda.cuInit(0)
 def watch():
@@ -809,7 +809,7 @@ wait_for_ever()' "$PWD/build/tests/sim/libcuda.so.1" $how >"$work/quiet.out" 2>&
 		"$cudatrace" record -f -o "$work/quiet" --pid $pid --duration 1 --stacks >"$work/quiet.said" 2>&1
 		is $? 0 "record --pid --stacks of a program that hangs, $how" || cat "$work/quiet.said"
 		tr -s ' \n' ' ' <"$work/quiet.said" |
-			grep -qE "python[0-9.]* \($pid\): its main thread made no call of CUDA in [0-9.]+ m?s: .*string>:12 \(wait_for_ever\), waiting for a lock or another thread \(100 %\), by [0-9]+ samples"
+			grep -qE "rank 3 \(python[0-9.]* $pid\): its main thread made no call of CUDA in [0-9.]+ m?s: .*string>:12 \(wait_for_ever\), waiting for a lock or another thread \(100 %\), by [0-9]+ samples"
 		ok $? "the summary says where it is" || cat "$work/quiet.said"
 		COLUMNS=200 "$cudatrace" explain "$work/quiet" 2>&1 | tr -s ' \n' ' ' | grep -q 'VERDICT .*python.* Its main thread made no call of CUDA .*(wait_for_ever), waiting for a lock'
 		ok $? "... and so does explain" || "$cudatrace" explain "$work/quiet"

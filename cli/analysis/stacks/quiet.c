@@ -102,6 +102,8 @@ const char *ct_quiet_name(const struct ct_trace *t, const struct ct_processes *p
 	const char *command = ct_registry_info(&t->reg, "command"), *end, *begin;
 	char number[16], name[64], clean[64];
 
+	int32_t rank = ct_processes_rank(processes, q->pid);
+
 	if (ct_processes_word(processes, q->pid))
 		return ct_processes_name(processes, q->pid, buf, size);
 	snprintf(number, sizeof(number), "[%u]", q->pid);
@@ -109,7 +111,11 @@ const char *ct_quiet_name(const struct ct_trace *t, const struct ct_processes *p
 	for (begin = end; begin && begin > command && begin[-1] != ' '; begin--)
 		;
 	snprintf(name, sizeof(name), "%.*s", end ? (int)(end - begin > 40 ? 40 : end - begin) : 1, end ? begin : "?");
-	snprintf(buf, size, "%s (%u)", ct_term_clean(clean, sizeof(clean), name, 40), q->pid);
+	ct_term_clean(clean, sizeof(clean), name, 40);
+	if (rank >= 0)
+		snprintf(buf, size, "rank %d (%s %u)", rank, clean, q->pid);
+	else
+		snprintf(buf, size, "%s (%u)", clean, q->pid);
 	return buf;
 }
 
