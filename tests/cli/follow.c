@@ -220,26 +220,36 @@ static void growing(void)
 	ct_follower_close(follower);
 }
 
+static void drop(unsigned int packets)
+{
+	static const uint32_t none;
+	int fd = open(path(STREAM), O_WRONLY);
+
+	for (unsigned int i = 0; i < packets; i++)
+		if (pwrite(fd, &none, sizeof(none), (off_t)i * SIZE) != sizeof(none))
+			die("pwrite");
+	close(fd);
+}
+
 /* As record --keep leaves it: packets that were dropped are a hole, which is gone when the recording ends. */
 static void moved(void)
 {
-	static const uint32_t none;
-	int fd;
-
 	begin_dir(true);
 	write_stream(STREAM, CT_STREAM_THREAD, 0, 60, 10, 0);
 	follow(0);
 	ok(gives(0, 60) && !left_out_count, "a stream of which the oldest packets will be dropped");
-	fd = open(path(STREAM), O_WRONLY);
-	for (unsigned int i = 0; i < 3; i++)
-		if (pwrite(fd, &none, sizeof(none), (off_t)i * SIZE) != sizeof(none))
-			die("pwrite");
-	close(fd);
+	drop(3);
 	ok(gives(0, 0), "... nothing is given again");
 	/* Three packets less, and two more. */
 	write_stream("other", CT_STREAM_THREAD, 30, 80, 10, 3);
 	write_in_place("other");
 	ok(gives(60, 80), "... nor when the others are moved to the front, and what was added meanwhile is");
+	ct_follower_close(follower);
+	begin_dir(true);
+	write_stream(STREAM, CT_STREAM_THREAD, 0, 60, 10, 0);
+	drop(3);
+	follow(0);
+	ok(gives(30, 60) && left_out_count && left_out_pid == PID, "a stream of which packets were dropped: so it is told");
 	ct_follower_close(follower);
 }
 
