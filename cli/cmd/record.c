@@ -167,6 +167,9 @@ static void record_check_running(struct argp_state *state, struct env *env)
 		argp_error(state, "give either a program or --pid and --all");
 	if (ct_launch_injected)
 		argp_error(state, "--inject is for programs that are started here, not for --pid and --all");
+	if (env->groups != ~0ull || env->ring_size || env->subbuf_size || env->subbuf_count)
+		argp_error(state, "--groups, --ring-size, --subbufs and --subbuf-size are of the module, which --pid and --all don't use: "
+			   "cudatrace session start has them, and session attach");
 	env->running.partly = env->output.force;
 }
 

@@ -531,7 +531,8 @@ struct ct_subbufs {
  * CT_STREAM_LONG_FOR: for a writer whose files may have @limit bytes (RLIMIT_FSIZE; RLIM_INFINITY).
  */
 #define CT_STREAM_LONG		(4ull << 30)
-#define CT_STREAM_LONG_FOR(limit)	((limit) / 2 < CT_STREAM_LONG ? (limit) / 2 : CT_STREAM_LONG)
+#define CT_STREAM_LONG_FOR(limit)	\
+	((limit) / 2 < CT_STREAM_LONG ? (limit) / 2 : CT_STREAM_LONG)
 
 /* .recorder: all threads write it; a futex wakes the recorder. */
 struct ct_recorder_page {

@@ -400,8 +400,8 @@ enum ct_sample_state {
 
 /*
  * gil_wait: a sample of a thread that waits for the lock of its Python interpreter (GIL); state is
- * CT_SAMPLE_GIL.  holder_tid: the thread that held the lock then, 0: not known; holder: its stack, a
- * node as above, 0: none could be read; holder_state: what that thread did, enum ct_sample_state.
+ * CT_SAMPLE_GIL.  holder_tid: the thread that held the lock then, 0: not known; holder: its stack,
+ * a node as above, 0: none could be read; holder_state: what that thread did, enum ct_sample_state.
  */
 #define CT_FIELDS_gil_wait(F)						\
 	F(str, stack) F(u32, state) F(str, holder) F(u32, holder_tid)	\

@@ -146,6 +146,7 @@ t_slow_iteration()
 	"$cudatrace" report "$work/trace-slow-1" >/dev/null 2>&1
 	ok $? "... which is a trace"
 	refuse "--on slow-iteration=1" "how many times the median" "$cudatrace" record --keep 60s --on slow-iteration=1 -- true
+	refuse "options of the module with --pid" "of the module, which --pid" "$cudatrace" record --pid 1 --ring-size 4M
 	refuse "--on slow-iteration without --keep" "on goes with --keep" "$cudatrace" record --on slow-iteration=3x -- true
 }
 
