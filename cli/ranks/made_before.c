@@ -10,6 +10,8 @@
 #include "base/median.h"
 
 #define ALONE		UINT32_MAX
+#define COMMUNICATORS_MOST 512u	/* of more none is joined: 128 ranks of one host have as many */
+#define ROUNDS_MOST	8u	/* each may make others clear */
 #define LOOKS		64u	/* calls whose nearest one of another rank is looked for */
 #define SHIFTS_NEAR	2	/* shifts beside those are tried, too */
 #define SHIFTS_MOST	(LOOKS * (2 * SHIFTS_NEAR + 1))
@@ -36,6 +38,7 @@ struct made_before {
 	uint32_t *joined;	/* by communicator: the one whose it is; ALONE */
 	uint32_t *first_row;	/* by communicator */
 	uint32_t matches;	/* that are still looked for */
+	uint32_t list[COMMUNICATORS_MOST], count;	/* the communicators */
 };
 
 /* How two ranks' calls lie to each other. */
@@ -252,7 +255,7 @@ static struct match communicators_match(struct made_before *m, uint32_t x, uint3
 		b = rows_find(m, y, ranks[0], !i);
 	}
 	if (!a || !b || !m->matches)
-		return (struct match){ 0 };
+		return (struct match){ .found = false };
 	m->matches--;
 	*measured = row_measured(m, a, b);
 	return row_match(m, a, b);
@@ -268,8 +271,8 @@ static bool communicators_may(const struct made_before *m, uint32_t x, uint32_t 
 
 static bool communicators_have(const struct made_before *m, uint32_t x, uint32_t rank)
 {
-	for (uint32_t i = 0; i < m->c->communicators_count; i++)
-		if (m->joined[i] == x && own(m, i)->rank == rank)
+	for (uint32_t i = 0; i < m->count; i++)
+		if (m->joined[m->list[i]] == x && own(m, m->list[i])->rank == rank)
 			return true;
 	return false;
 }
@@ -284,7 +287,8 @@ static uint32_t communicators_find(struct made_before *m, uint32_t of, uint32_t 
 	bool guessed = false;
 	uint32_t found = ALONE, count = 0;
 
-	for (uint32_t y = 0; y < m->c->communicators_count; y++) {
+	for (uint32_t i = 0; i < m->count; i++) {
+		uint32_t y = m->list[i];
 		struct match match;
 		bool measured = false;
 
@@ -311,13 +315,12 @@ static uint32_t communicators_find(struct made_before *m, uint32_t of, uint32_t 
  */
 static bool communicators_join(struct made_before *m, uint32_t x)
 {
-	uint32_t count = m->c->communicators_count;
 	bool any = false;
 
 	m->joined[x] = x;
-	for (uint32_t of = 0; of < count; of++)
-		for (uint32_t y = 0; m->joined[of] == x && y < count; y++) {
-			uint32_t found;
+	for (uint32_t i = 0; i < m->count; i++)
+		for (uint32_t k = 0; m->joined[m->list[i]] == x && k < m->count; k++) {
+			uint32_t of = m->list[i], y = m->list[k], found;
 
 			if (!communicators_may(m, x, y) || communicators_have(m, x, own(m, y)->rank))
 				continue;
@@ -332,8 +335,8 @@ static bool communicators_join(struct made_before *m, uint32_t x)
 
 static bool communicators_alone(const struct made_before *m, uint32_t x)
 {
-	for (uint32_t i = 0; i < m->c->communicators_count; i++)
-		if (i != x && m->joined[i] == x)
+	for (uint32_t i = 0; i < m->count; i++)
+		if (m->list[i] != x && m->joined[m->list[i]] == x)
 			return false;
 	return true;
 }
@@ -378,13 +381,13 @@ static void numbers_agree(struct made_before *m, struct row **rows, uint32_t cou
 
 static int communicators_number(struct made_before *m, uint32_t x)
 {
-	struct row **rows = malloc((m->c->communicators_count + 1ul) * sizeof(*rows));
+	struct row **rows = malloc((m->count + 1ul) * sizeof(*rows));
 	uint32_t count = 0;
 
 	if (!rows)
 		return -ENOMEM;
-	for (uint32_t y = 0; y < m->c->communicators_count; y++) {
-		struct row *r = m->joined[y] == x ? rows_find(m, y, -1, false) : NULL;
+	for (uint32_t i = 0; i < m->count; i++) {
+		struct row *r = m->joined[m->list[i]] == x ? rows_find(m, m->list[i], -1, false) : NULL;
 
 		if (r)
 			rows[count++] = r;
@@ -393,8 +396,9 @@ static int communicators_number(struct made_before *m, uint32_t x)
 		numbers_agree(m, rows, count);
 	free(rows);
 	/* What one sends another. */
-	for (uint32_t y = 0; y < m->c->communicators_count; y++)
-		for (uint32_t z = 0; m->joined[y] == x && z < m->c->communicators_count; z++) {
+	for (uint32_t i = 0; i < m->count; i++)
+		for (uint32_t k = 0; m->joined[m->list[i]] == x && k < m->count; k++) {
+			uint32_t y = m->list[i], z = m->list[k];
 			struct row *sends = m->joined[z] == x ? rows_find(m, y, (int32_t)own(m, z)->rank, false) : NULL;
 			struct row *receives = sends ? rows_find(m, z, (int32_t)own(m, y)->rank, true) : NULL;
 
@@ -409,7 +413,8 @@ static int communicators_unite(struct made_before *m, uint32_t x)
 {
 	struct ct_collectives *c = m->c;
 
-	for (uint32_t y = 0; y < c->communicators_count; y++) {
+	for (uint32_t i = 0; i < m->count; i++) {
+		uint32_t y = m->list[i];
 		struct ct_comm *into = &c->communicators[x], *from = &c->communicators[y];
 
 		if (y == x || m->joined[y] != x)
@@ -427,28 +432,36 @@ static int communicators_unite(struct made_before *m, uint32_t x)
 int ct_made_before_join(struct ct_collectives *c)
 {
 	struct made_before m = { .c = c, .matches = MATCHES_MOST };
-	uint32_t count = 0;
+	bool more;
 	int rc;
 
 	for (uint32_t i = 0; i < c->communicators_count; i++)
-		count += c->communicators[i].made_before;
-	if (count < 2)
+		if (c->communicators[i].made_before) {
+			if (m.count == COMMUNICATORS_MOST)
+				return 0;
+			m.list[m.count++] = i;
+		}
+	if (m.count < 2)
 		return 0;
 	rc = rows_make(&m);
 	/* Who has been found is no candidate any more: so others may have become clear. */
-	for (bool more = !rc; more; ) {
+	more = !rc;
+	for (unsigned int round = 0; more && round < ROUNDS_MOST; round++) {
 		more = false;
-		for (uint32_t x = 0; x < c->communicators_count; x++)
-			if (c->communicators[x].made_before && (m.joined[x] == ALONE || m.joined[x] == x)) {
-				more |= communicators_join(&m, x);
-				if (communicators_alone(&m, x))
-					m.joined[x] = ALONE;
-			}
+		for (uint32_t i = 0; i < m.count; i++) {
+			uint32_t x = m.list[i];
+
+			if (m.joined[x] != ALONE && m.joined[x] != x)
+				continue;
+			more |= communicators_join(&m, x);
+			if (communicators_alone(&m, x))
+				m.joined[x] = ALONE;
+		}
 	}
-	for (uint32_t x = 0; x < c->communicators_count && !rc; x++)
-		if (m.joined[x] == x) {
-			rc = communicators_number(&m, x);
-			rc = rc ? rc : communicators_unite(&m, x);
+	for (uint32_t i = 0; i < m.count && !rc; i++)
+		if (m.joined[m.list[i]] == m.list[i]) {
+			rc = communicators_number(&m, m.list[i]);
+			rc = rc ? rc : communicators_unite(&m, m.list[i]);
 		}
 	for (size_t i = 0; i < c->parts_count && !rc; i++)
 		if (m.joined[c->parts[i].communicator] != ALONE)
