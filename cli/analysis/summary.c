@@ -410,9 +410,9 @@ static int summary_process(const struct ct_analysis *a)
 /* Processes that were attached to and made no call, as one that hangs. */
 static int summary_quiet(const struct ct_analysis *a, struct ct_page *page)
 {
-	struct ct_quiets *q = ct_registry_info(&a->trace->reg, CT_ATTACHED_INFO) ? malloc(sizeof(*q)) : NULL;
+	struct ct_quiets *q = malloc(sizeof(*q));
 	char name[96], text[1024];
-	int rc = q ? ct_quiets_find(q, a->trace, a->phases) : 0;
+	int rc = q ? ct_quiets_find(q, a->trace, a->phases) : -ENOMEM;
 
 	for (unsigned int i = 0; q && !rc && i < q->count; i++)
 		ct_page_add(page, "%s: %s", ct_quiet_name(a->trace, a->processes, &q->list[i], name, sizeof(name)),

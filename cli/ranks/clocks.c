@@ -42,10 +42,11 @@ struct clocks {
 	int64_t ahead;
 };
 
-/* Its ranks end together: not so where one rank alone has, or gets, the data. */
+/* Its ranks end together, and that is not what they were joined by: not so where one rank alone has, or gets, the data. */
 static bool clocks_together(const struct ct_collectives *c, const struct ct_operation *o)
 {
-	return !o->pair && o->complete && o->measured && !o->mismatched && c->parts[o->first].root < 0;
+	return !o->pair && o->complete && o->measured && !o->mismatched && c->parts[o->first].root < 0 &&
+	       !c->communicators[o->communicator].made_before;
 }
 
 /* When a kernel ended on the clock of its host.  The guess has no drift: so this is exact. */

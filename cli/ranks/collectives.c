@@ -58,7 +58,7 @@ struct find_first {
 
 struct find_launched {
 	uint64_t pid, kernel;
-	uint64_t count;
+	uint64_t count, before;		/* before: the first call that find_first knows of */
 };
 
 struct find_before {
@@ -77,6 +77,7 @@ struct ct_collectives_find {
 	CT_KEYED(struct find_first) first;
 	struct find_kernel *loose;		/* without a call that launched them */
 	size_t loose_count, loose_capacity;
+	int failed;				/* negative errno */
 	CT_KEYED(struct find_launched) launched;	/* kernels, outside of its calls */
 };
 
@@ -272,10 +273,6 @@ static int find_first_call(struct ct_collectives_find *f, const struct ct_span *
 	if (first->begin)
 		return 0;
 	first->begin = s->begin;
-	/* Those before it were of a call that was made before the process was attached to. */
-	for (size_t i = 0; i < f->launched.count; i++)
-		if (f->launched.list[i].pid == s->pid)
-			f->launched.list[i].count = 0;
 	return 0;
 }
 
@@ -392,7 +389,10 @@ static int find_launched_uncalled(struct ct_collectives_find *f, uint32_t pid, u
 
 	if (!l)
 		return -ENOMEM;
-	l->count++;
+	if (ct_keyed_get(&f->first, pid))
+		l->count++;
+	else
+		l->before++;
 	return 0;
 }
 
@@ -576,7 +576,7 @@ static void operation_judge(struct ct_collectives *c, struct ct_operation *o)
 	}
 	o->complete = o->expected && ranks >= o->expected;
 	/* Others may have come before, or after, somebody saw it. */
-	o->apart = !o->complete && (apart || (c->left && o->arrived >= c->left));
+	o->apart = !o->complete && (apart || (of->left && o->arrived >= of->left));
 	o->measured &= o->complete;
 	o->hangs = !o->complete && !o->apart && operation_hangs(c, o);
 	c->mismatched += o->mismatched;
@@ -792,7 +792,8 @@ static int own_ranks_find(struct ct_collectives *c)
 	for (uint32_t i = 0; i < c->communicators_count; i++) {
 		const struct ct_comm *comm = &c->communicators[i];
 		/* Its ranks are numbered as its parent's. */
-		uint32_t size = comm->split_of ? 1 : comm->members_count + 1;
+		uint32_t ranks = comm->ranks < MEMBERS_MAX ? comm->ranks : MEMBERS_MAX;
+		uint32_t size = comm->split_of ? 1 : (ranks > comm->members_count ? ranks : comm->members_count) + 1;
 
 		for (uint32_t k = 0; k < comm->members_count; k++) {
 			struct ct_own_rank *own = ct_keyed_put(&c->own, comm->members[k].pid);
@@ -944,6 +945,21 @@ static void members_sort(struct ct_collectives *c)
 			      sizeof(struct ct_member), members_compare);
 }
 
+static void left_find(struct ct_collectives *c)
+{
+	for (uint32_t i = 0; i < c->communicators_count; i++) {
+		struct ct_comm *comm = &c->communicators[i];
+
+		comm->left = 0;
+		for (uint32_t k = 0; k < comm->members_count && c->left.count; k++) {
+			const struct ct_left *left = ct_keyed_get(&c->left, comm->members[k].pid);
+
+			if (left && (!comm->left || left->at < comm->left))
+				comm->left = left->at;
+		}
+	}
+}
+
 int ct_collectives_make(struct ct_collectives *c)
 {
 	int rc = 0;
@@ -957,6 +973,7 @@ int ct_collectives_make(struct ct_collectives *c)
 		members_sort(c);
 	}
 	c->numbered = !rc;
+	left_find(c);
 	rc = rc ? rc : operations_make(c);
 	return rc ? rc : kernels_divide(c);
 }
@@ -1025,12 +1042,14 @@ static int kernels_join(struct ct_collectives_find *f)
 	/* Without the GPU's records the launches are all that is known. */
 	for (size_t i = 0; i < f->launched.count && !c->measured && !rc; i++) {
 		const struct find_launched *l = &f->launched.list[i];
-		struct ct_uncalled *u = l->count ? ct_keyed_put(&c->uncalled, l->kernel) : NULL;
+		/* Those before it were of a call that was made before the process was attached to. */
+		uint64_t count = l->count + (ct_keyed_get(&f->first, l->pid) ? 0 : l->before);
+		struct ct_uncalled *u = count ? ct_keyed_put(&c->uncalled, l->kernel) : NULL;
 
-		if (!l->count)
+		if (!count)
 			continue;
 		if (u)
-			u->count += l->count;
+			u->count += count;
 		rc = u ? 0 : -ENOMEM;
 	}
 	return rc;
@@ -1068,11 +1087,12 @@ double ct_operation_bus(const struct ct_collectives *c, const struct ct_operatio
 
 /* ----------------------------------------------------------------------- all --- */
 
-/* When the first process was left. */
-static void find_left(struct ct_collectives *c, const struct ct_trace *t)
+/* When processes were left. */
+static int find_left(struct ct_collectives *c, const struct ct_trace *t)
 {
 	for (uint32_t i = 0; i < t->reg.infos_count; i++) {
 		const struct ct_info *info = &t->reg.infos[i];
+		struct ct_left *left;
 		uint32_t pid, source;
 		uint64_t ns;
 
@@ -1080,8 +1100,12 @@ static void find_left(struct ct_collectives *c, const struct ct_trace *t)
 			continue;
 		source = ct_collectives_source(c, pid);
 		ns = t->sources && source < t->sources_count ? ct_source_time(&t->sources[source], ns) : ns;
-		c->left = !c->left || ns < c->left ? ns : c->left;
+		left = ct_keyed_put(&c->left, pid);
+		if (!left)
+			return -ENOMEM;
+		left->at = ns;
 	}
+	return 0;
 }
 
 struct ct_collectives_find *ct_collectives_begin(struct ct_collectives *c, const struct ct_trace *t)
@@ -1094,7 +1118,7 @@ struct ct_collectives_find *ct_collectives_begin(struct ct_collectives *c, const
 	f->trace = t;
 	c->sources = t->sources;
 	c->tasks = t->sources ? CT_SOURCE_TASKS : 0;
-	find_left(c, t);
+	f->failed = find_left(c, t);
 	c->kernels = calloc(t->reg.strings_count + 1ul, 1);
 	c->kernels_count = c->kernels ? t->reg.strings_count : 0;
 	return f;
@@ -1105,6 +1129,7 @@ int ct_collectives_end(struct ct_collectives_find *f, int rc)
 	struct ct_collectives *c = f->c;
 
 	rc = rc || c->kernels ? rc : -ENOMEM;
+	rc = rc ? rc : f->failed;
 	rc = rc ? rc : kernels_join(f);
 	rc = rc ? rc : ct_made_before_join(c);
 	rc = rc ? rc : ct_collectives_make(c);
@@ -1155,5 +1180,6 @@ void ct_collectives_free(struct ct_collectives *c)
 	free(c->kernels);
 	ct_keyed_free(&c->uncalled);
 	ct_keyed_free(&c->own);
+	ct_keyed_free(&c->left);
 	*c = (struct ct_collectives){ 0 };
 }

@@ -19,7 +19,7 @@
 #define NEARER		3	/* times, that the next one must be farther */
 #define MATCHES_MOST	(1u << 15)	/* a job of some hundred ranks with groups needs fewer */
 #define ALIKE		0.9	/* of them must be the same: the last ones may be what a job died of */
-#define APART_MOST	1000000.0	/* ns between the ends of one collective's kernels: GPUs' clocks are known worse than exactly */
+#define APART_MOST	3000000.0	/* ns between the ends of one collective's kernels: processes may take turns on a GPU */
 
 /* Calls of a rank that another one must have, too: its collectives, or what it sends to, or receives from, one other. */
 struct row {
@@ -60,11 +60,11 @@ static uint64_t part_moment(const struct ct_part *p)
 	return p->gpu_end ? p->gpu_end : p->begin;
 }
 
-static double part_apart(const struct ct_part *x, const struct ct_part *y)
+static uint64_t part_apart(const struct ct_part *x, const struct ct_part *y)
 {
 	uint64_t a = x->gpu_end && y->gpu_end ? x->gpu_end : x->begin, b = x->gpu_end && y->gpu_end ? y->gpu_end : y->begin;
 
-	return a > b ? (double)(a - b) : (double)(b - a);
+	return a > b ? a - b : b - a;
 }
 
 static uint64_t row_nearest(const struct made_before *m, const struct row *r, uint64_t moment)
@@ -89,16 +89,6 @@ static int compare_shifts(const void *a, const void *b)
 	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
 
 	return x < y ? -1 : x > y;
-}
-
-/* ns: half of the time from one kernel to the next, or what the GPUs' clocks may be apart. */
-static double row_limit(const struct made_before *m, const struct row *x, const struct row *y)
-{
-	uint64_t unsure = ct_collectives_unsure(m->c, part_at(m, x, 0)->pid, part_at(m, y, 0)->pid);
-	double limit = (double)(part_moment(part_at(m, x, x->count - 1)) - part_moment(part_at(m, x, 0))) / x->count / 2;
-
-	limit = limit > APART_MOST ? limit : APART_MOST;
-	return limit > (double)unsure ? limit : (double)unsure;
 }
 
 /* Those by which calls come to lie near each other. */
@@ -144,12 +134,13 @@ static void row_try(const struct made_before *m, const struct row *x, const stru
 		const struct ct_part *a = part_at(m, x, (uint64_t)i), *b = part_at(m, y, (uint64_t)(i + shift));
 
 		alike += ct_part_same_call(a, b);
-		apart[compared++] = (uint64_t)part_apart(a, b);
+		apart[compared++] = part_apart(a, b);
 	}
 	if (alike < ALIKE * compared)
 		return;
 	median = ct_median(apart, compared);
-	if ((best->found && best->apart <= median) || (row_measured(m, x, y) && median > row_limit(m, x, y)))
+	if ((best->found && best->apart <= median) ||
+	    (row_measured(m, x, y) && median > APART_MOST + (double)ct_collectives_unsure(m->c, part_at(m, x, 0)->pid, part_at(m, y, 0)->pid)))
 		return;
 	*best = (struct match){ .found = true, .shift = shift, .apart = median, .common = common };
 }
@@ -269,6 +260,35 @@ static bool communicators_may(const struct made_before *m, uint32_t x, uint32_t 
 	return b->made_before && m->joined[y] == ALONE && a->ranks == b->ranks;
 }
 
+/* A GPU of the communicator's calls; -1: none is known. */
+static int communicators_gpu(struct made_before *m, uint32_t communicator)
+{
+	const struct row *r = &m->rows[m->first_row[communicator]];
+	const struct ct_part *p = part_at(m, r, r->count / 2);
+
+	return p->gpu_end ? p->gpu : -1;
+}
+
+/* Can these two be ranks of one?  No two are on one GPU, and of hosts whose clocks are only guessed times say nothing. */
+static bool communicators_apart(struct made_before *m, uint32_t x, uint32_t y)
+{
+	uint32_t pids[2] = { own(m, x)->pid, own(m, y)->pid };
+
+	if (pids[0] == pids[1] && (communicators_gpu(m, x) < 0 || communicators_gpu(m, x) == communicators_gpu(m, y)))
+		return false;
+	return ct_collectives_unsure(m->c, pids[0], pids[1]) != UINT64_MAX;
+}
+
+/* Are there just as many as one communicator has?  Else by calls alone each could be of another one. */
+static bool communicators_one(const struct made_before *m, uint32_t x)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < m->count; i++)
+		count += m->c->communicators[m->list[i]].ranks == m->c->communicators[x].ranks;
+	return count == m->c->communicators[x].ranks;
+}
+
 static bool communicators_have(const struct made_before *m, uint32_t x, uint32_t rank)
 {
 	for (uint32_t i = 0; i < m->count; i++)
@@ -292,7 +312,7 @@ static uint32_t communicators_find(struct made_before *m, uint32_t of, uint32_t 
 		struct match match;
 		bool measured = false;
 
-		if ((y != also && !communicators_may(m, of, y)) || own(m, y)->rank != rank)
+		if ((y != also && !communicators_may(m, of, y)) || own(m, y)->rank != rank || !communicators_apart(m, of, y))
 			continue;
 		match = communicators_match(m, of, y, &measured);
 		if (!match.found)
@@ -306,6 +326,8 @@ static uint32_t communicators_find(struct made_before *m, uint32_t of, uint32_t 
 			next = match.apart;
 		}
 	}
+	if (guessed && !communicators_one(m, of))
+		return ALONE;
 	return count > 1 && (guessed || next < NEARER * nearest) ? ALONE : found;
 }
 
@@ -321,8 +343,16 @@ static bool communicators_join(struct made_before *m, uint32_t x)
 	for (uint32_t i = 0; i < m->count; i++)
 		for (uint32_t k = 0; m->joined[m->list[i]] == x && k < m->count; k++) {
 			uint32_t of = m->list[i], y = m->list[k], found;
+			bool asked = false;
 
-			if (!communicators_may(m, x, y) || communicators_have(m, x, own(m, y)->rank))
+			if (!m->matches)
+				return any;
+			if (!communicators_may(m, x, y))
+				continue;
+			/* The same rank was looked for with an earlier one. */
+			for (uint32_t l = 0; l < k && !asked; l++)
+				asked = communicators_may(m, x, m->list[l]) && own(m, m->list[l])->rank == own(m, y)->rank;
+			if (asked || communicators_have(m, x, own(m, y)->rank))
 				continue;
 			found = communicators_find(m, of, own(m, y)->rank, ALONE);
 			if (found == ALONE || communicators_find(m, found, own(m, of)->rank, of) != of)
@@ -343,15 +373,6 @@ static bool communicators_alone(const struct made_before *m, uint32_t x)
 
 /* ------------------------------------------------------------------- numbers --- */
 
-/* Calls of @y are numbered as those of @x; what cannot be found there comes behind it, and is of nobody else. */
-static void number_as(struct made_before *m, struct row *x, struct row *y, bool *found)
-{
-	struct match match = row_match(m, x, y);
-
-	*found = match.found;
-	y->ahead = match.found ? -match.shift : (int64_t)x->count;
-}
-
 static void numbers_put(struct made_before *m, const struct row *r, int64_t base, int64_t from)
 {
 	for (uint32_t i = 0; i < r->count; i++) {
@@ -363,20 +384,40 @@ static void numbers_put(struct made_before *m, const struct row *r, int64_t base
 	}
 }
 
-/* Two or more rows of the same calls, the first of which is what others are compared with. */
+/*
+ * Two or more rows of the same calls: the numbers of each go on from those of one that is known.  What has nothing in common with
+ * any comes behind all, and is of nobody else.  Their order may change.
+ */
 static void numbers_agree(struct made_before *m, struct row **rows, uint32_t count)
 {
-	int64_t least = 0, most = 0;
+	int64_t least = 0, most = 0, behind = rows[0]->count;
+	uint32_t known = 1;
 
+	rows[0]->ahead = 0;
 	for (uint32_t i = 1; i < count; i++) {
-		bool found;
+		struct match match = { .found = false };
+		struct row *row = rows[i];
 
-		number_as(m, rows[0], rows[i], &found);
-		least = found && rows[i]->ahead < least ? rows[i]->ahead : least;
-		most = found && rows[i]->ahead > most ? rows[i]->ahead : most;
+		for (uint32_t k = 0; k < known && !match.found && m->matches; k++) {
+			m->matches--;
+			match = row_match(m, rows[k], row);
+			row->ahead = rows[k]->ahead - match.shift;
+		}
+		if (!match.found)
+			continue;
+		least = row->ahead < least ? row->ahead : least;
+		most = row->ahead > most ? row->ahead : most;
+		behind = row->ahead + row->count > behind ? row->ahead + row->count : behind;
+		rows[i] = rows[known];
+		rows[known++] = row;
 	}
-	for (uint32_t i = 0; i < count; i++)
-		numbers_put(m, rows[i], -least, most - least + 1);
+	for (uint32_t i = 0; i < count; i++) {
+		if (i >= known) {
+			rows[i]->ahead = behind;
+			behind += rows[i]->count;
+		}
+		numbers_put(m, rows[i], -least, i < known ? most - least + 1 : INT64_MAX);
+	}
 }
 
 static int communicators_number(struct made_before *m, uint32_t x)

@@ -15,8 +15,9 @@
  * ct_made_before_join() - communicators with .made_before become those of all their ranks
  * @c: its parts are complete and have their kernels; each such communicator has one member
  *
- * Numbers of joined parts are the same on all ranks, and .apart is set of those that came before all ranks were recorded.
- * Without the GPU's times calls are compared, and what could belong to several stays alone.
+ * Numbers of joined parts are the same on all ranks, and .apart is set of those that came before all ranks were recorded, or that
+ * nobody else's calls fit.  Without the GPU's times calls are compared, and only where there are just as many ranks as one
+ * communicator has.  What could belong to several stays alone, as do ranks of hosts whose clocks are only guessed.
  *
  * Return: 0 or -ENOMEM.
  */

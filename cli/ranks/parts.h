@@ -38,7 +38,7 @@ struct ct_part {
 	float    share;			/* of its kernel's time; 0: by size.  Set in a summary */
 	uint32_t weight;		/* calls that it stands for; 0: itself alone.  Set in a summary */
 	uint32_t of;			/* which rank of its process, by the job; CT_ONE_RANK: the process is one */
-	bool     apart;			/* from before all ranks were recorded, or after one was left: what others did is not known */
+	bool     apart;			/* what others did then is not known: see made_before.h */
 };
 
 /* A rank of a job: a process, or one of several ranks of it. */
@@ -77,6 +77,11 @@ struct ct_own_rank {
 	bool     several;		/* it is several ranks of a communicator */
 };
 
+struct ct_left {
+	uint64_t pid;
+	uint64_t at;			/* ns */
+};
+
 struct ct_comm {
 	uint64_t id;
 	uint32_t ranks;			/* 0: not known */
@@ -85,6 +90,7 @@ struct ct_comm {
 	uint64_t split_of;		/* id of the one that it was split off; 0: none */
 	int32_t  color;
 	uint32_t calls;			/* parts of it */
+	uint64_t left;			/* ns: from here on one of its ranks was not recorded any more; 0: none was left */
 	bool     made_before;		/* the recording: see made_before.h */
 	bool     numbered;		/* it was split off, and its ranks were found by keys; until then they are its parent's */
 };
@@ -107,8 +113,7 @@ struct ct_collectives {
 	CT_KEYED(struct ct_uncalled) uncalled;
 	CT_KEYED(struct ct_own_rank) own;
 	uint64_t mismatched;
-	/* ns: from here on a process that was attached to was left, while others were still recorded; 0: none was. */
-	uint64_t left;
+	CT_KEYED(struct ct_left) left;	/* processes that were attached to, and left while others were still recorded */
 	bool     measured;		/* kernels of some are known */
 	bool     left_out;		/* there are more than CT_PARTS_MAX */
 	bool     numbered;		/* internal: ranks are final */

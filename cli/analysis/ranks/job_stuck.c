@@ -133,7 +133,7 @@ int ct_job_stuck(struct ct_analysis *a, struct ct_job *job)
 {
 	const struct ct_collectives *c = a->collectives;
 	const struct ct_operation *row = NULL, *candidate = NULL;
-	uint64_t skew = 0, end = c->left ? c->left : a->totals->last;
+	uint64_t skew = 0, end;
 
 	job->stuck = calloc(2ul * c->communicators_count + 2, sizeof(*job->stuck));
 	if (!job->stuck)
@@ -149,7 +149,8 @@ int ct_job_stuck(struct ct_analysis *a, struct ct_job *job)
 		const struct ct_operation *o = i < c->operations_count ? &c->operations[i] : NULL;
 
 		if (row && (!o || !job_same_row(c, row, o))) {
-			if (candidate && end - candidate->arrived > STUCK_LEAST &&
+			end = c->communicators[row->communicator].left ? : a->totals->last;
+			if (candidate && end > candidate->arrived && end - candidate->arrived > STUCK_LEAST &&
 			    end - candidate->arrived > STUCK_SKEWS * skew && job->stuck_count < c->communicators_count)
 				job->stuck[job->stuck_count++] = candidate - c->operations;
 			candidate = NULL;

@@ -13,7 +13,8 @@ static bool job_is_unclear(const struct ct_collectives *c, const struct ct_comm 
 	for (uint32_t i = 0; comm->made_before && i < c->communicators_count; i++) {
 		const struct ct_comm *other = &c->communicators[i];
 
-		if (other != comm && other->made_before && other->ranks == comm->ranks && other->members_count < other->ranks)
+		if (other != comm && other->made_before && other->ranks == comm->ranks && other->members_count &&
+		    other->members_count < other->ranks && other->members[0].pid != comm->members[0].pid)
 			return true;
 	}
 	return false;

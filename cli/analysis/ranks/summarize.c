@@ -294,7 +294,7 @@ static int summarize_calls(struct summarize *s)
 	for (size_t i = 0; i < c->parts_count && !rc; i++) {
 		const struct ct_part *p = &c->parts[s->order[i]];
 
-		if (p->apart || summarize_process(s, p) == s->job->count || (p->number % s->stride &&
+		if (p->apart || c->operations[p->operation].apart || summarize_process(s, p) == s->job->count || (p->number % s->stride &&
 		    (uint64_t)p->number + CT_SUMMARY_LAST <= summarize_row(s, p)->newest))
 			continue;
 		rc = summarize_call(s, p, &at);

@@ -25,16 +25,43 @@ static bool quiet_works(const struct ct_trace *t, const struct ct_phases *phases
 	return false;
 }
 
-/* NULL: it works, or there is no room for more. */
-static struct ct_quiet *quiet_of(struct ct_quiets *q, const struct ct_trace *t, const struct ct_phases *phases, uint32_t pid)
+/* Those that were asked about. */
+struct quiet_asked {
+	uint64_t pid;
+	bool works;
+};
+
+struct quiet_look {
+	const struct ct_trace *trace;
+	const struct ct_phases *phases;
+	CT_KEYED(struct quiet_asked) asked;
+};
+
+/* *@one: NULL: it works, or there is no room for more.  0 or -ENOMEM. */
+static int quiet_of(struct ct_quiets *q, struct quiet_look *look, uint32_t pid, struct ct_quiet **one)
 {
+	struct quiet_asked *a = ct_keyed_get(&look->asked, pid);
+
+	*one = NULL;
+	if (!a) {
+		a = ct_keyed_put(&look->asked, pid);
+		if (!a)
+			return -ENOMEM;
+		a->works = quiet_works(look->trace, look->phases, pid);
+	}
+	if (a->works)
+		return 0;
 	for (unsigned int i = 0; i < q->count; i++)
-		if (q->list[i].pid == pid)
-			return &q->list[i];
-	if (q->count == CT_QUIET_MOST || quiet_works(t, phases, pid))
-		return NULL;
+		if (q->list[i].pid == pid) {
+			*one = &q->list[i];
+			return 0;
+		}
+	if (q->count == CT_QUIET_MOST)
+		return 0;
+	*one = &q->list[q->count];
 	q->list[q->count] = (struct ct_quiet){ .pid = pid };
-	return &q->list[q->count++];
+	q->count++;
+	return 0;
 }
 
 static int quiet_sample(struct ct_quiet *q, const struct ct_registry *reg, const struct ct_record *r)
@@ -51,8 +78,8 @@ static int quiet_sample(struct ct_quiet *q, const struct ct_registry *reg, const
 	line->node = node;
 	line->samples++;
 	line->states[state < CT_SAMPLE_STATES ? state : CT_SAMPLE_UNKNOWN]++;
-	q->from = q->samples ? q->from : r->end;
-	q->to = r->end;
+	q->from = !q->samples || r->end < q->from ? r->end : q->from;
+	q->to = r->end > q->to ? r->end : q->to;
 	q->samples++;
 	return 0;
 }
@@ -68,9 +95,13 @@ static int quiet_compare(const void *a, const void *b)
 
 int ct_quiets_find(struct ct_quiets *q, const struct ct_trace *t, const struct ct_phases *phases)
 {
+	struct quiet_look look = { .trace = t, .phases = phases };
 	int rc = 0;
 
 	*q = (struct ct_quiets){ .count = 0 };
+	/* Of a program that record has started nobody asks: it may not have come to CUDA yet. */
+	if (!ct_registry_info(&t->reg, CT_ATTACHED_INFO))
+		return 0;
 	for (unsigned int i = 0; i < t->streams_count && !rc; i++) {
 		struct ct_cursor c;
 		struct ct_record r;
@@ -79,14 +110,17 @@ int ct_quiets_find(struct ct_quiets *q, const struct ct_trace *t, const struct c
 			continue;
 		ct_cursor_init(&c, t, i);
 		while (!rc && ct_cursor_next(&c, &r)) {
-			struct ct_quiet *one = ct_class_is_sample(r.class) && r.tid == r.pid ?
-						       quiet_of(q, t, phases, r.pid) : NULL;
+			struct ct_quiet *one;
 
-			rc = one ? quiet_sample(one, &t->reg, &r) : 0;
+			if (!ct_class_is_sample(r.class) || r.tid != r.pid || (t->filter && t->filter->pid && t->filter->pid != r.pid))
+				continue;
+			rc = quiet_of(q, &look, r.pid, &one);
+			rc = rc || !one ? rc : quiet_sample(one, &t->reg, &r);
 		}
 	}
 	for (unsigned int i = 0; i < q->count; i++)
 		ct_keyed_sort(&q->list[i].lines, quiet_compare);
+	ct_keyed_free(&look.asked);
 	return rc;
 }
 
