@@ -651,12 +651,15 @@ int ct_attach_find(struct ct_attached *a, const struct ct_attach_to *to, pid_t p
 	rc = attach_check(a, err);
 	if (!rc && !a->standby)
 		rc = attach_read(&t, pid, to, err);
-	if (rc || a->standby)
+	if (rc)
 		return rc;
-	memcpy(a->at, t.at, sizeof(a->at));
-	if (!a->at[CT_ATTACH_LIBRARY])
+	if (!a->standby)
+		memcpy(a->at, t.at, sizeof(a->at));
+	if (!a->standby && !a->at[CT_ATTACH_LIBRARY])
 		return ct_fail(err, ENOEXEC, "process %d was attached to by a command of another version, or with another library: use that one",
 			       pid);
+	/* Another command may begin another recording before this one ends it. */
+	a->number = ct_attach_running(a, to);
 	return 0;
 }
 

@@ -46,14 +46,16 @@ static int in_session_attach_one(struct in_session *s, pid_t pid, struct ct_erro
 	struct ct_proc_stat stat = { .name = "?" };
 	struct ct_attached a;
 	struct ct_way way;
+	bool elsewhere;
 	int rc;
 
 	ct_way_of(pid, &way);
 	/* Those that were preloaded are in it by themselves. */
-	if (s->asked->all && (way.session || *way.dir || way.how == CT_WAY_PRELOADED)) {
+	elsewhere = *way.dir && !way.deleted;
+	if (s->asked->all && (way.session || elsewhere || way.how == CT_WAY_PRELOADED)) {
 		s->already += way.session;
-		s->elsewhere += !way.session && *way.dir;
-		return way.session || !*way.dir ? -EALREADY : -EINPROGRESS;
+		s->elsewhere += !way.session && elsewhere;
+		return way.session || !elsewhere ? -EALREADY : -EINPROGRESS;
 	}
 	if (way.session && way.how != CT_WAY_PRELOADED)
 		return ct_fail(err, EBUSY, "process %d is in the session already%s", pid,
@@ -82,7 +84,7 @@ static int in_session_detach_one(struct in_session *s, pid_t pid, struct ct_erro
 	ct_way_of(pid, &way);
 	if (s->asked->all && (!way.session || way.how == CT_WAY_PRELOADED))
 		return -EALREADY;
-	if (*way.dir)
+	if (*way.dir && !way.deleted)
 		return ct_fail(err, EBUSY, "process %d is recorded into %s: end that (cudatrace record)", pid, way.dir);
 	if (way.how == CT_WAY_PRELOADED)
 		return ct_fail(err, EINVAL, "process %d was started with the preload library, which stays; it records nothing when no session runs", pid);
@@ -110,6 +112,9 @@ static void in_session_found(struct in_session *s, pid_t pid)
 	int rc = s->one(s, pid, &err);
 
 	s->done += !rc;
+	/* Another command is at it: with --watch it is tried again. */
+	if (rc == -EAGAIN && s->asked->watch)
+		return;
 	if (rc != -EINPROGRESS && ct_tried_add(&s->tried, process) && *err.text) {
 		s->failed++;
 		ct_complain("%s", err.text);

@@ -113,7 +113,9 @@ static int running_add(struct running *r, pid_t pid, struct ct_error *err)
 	running_name(pid, name, sizeof(name));
 	rc = running_try(r, a, pid, err);
 	if (rc) {
-		r->any_refused |= ct_tried_add(&r->refused, process);
+		/* Another command is at it: later it may go. */
+		if (rc != -EAGAIN && rc != -E2BIG)
+			r->any_refused |= ct_tried_add(&r->refused, process);
 		return rc;
 	}
 	fprintf(stderr, "cudatrace: recording %s[%d]%s%s", name, pid, a->early ? ", which has no libcuda yet" : "",

@@ -18,13 +18,14 @@ static int turn_fd = -1;
 int ct_turn_begin(pid_t pid, uint64_t most, struct ct_error *err)
 {
 	uint64_t until = ct_now_ns() + most;
-	char path[32];
+	char path[40];
 	int fd;
 
 	if (turn_depth++)
 		return 0;
-	snprintf(path, sizeof(path), "/proc/%d", pid);
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	/* Not the directory: that everybody may open, and hold the lock for ever. */
+	snprintf(path, sizeof(path), "/proc/%d/environ", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
 	/* Not where the guard has its standard streams.  Without one the other commands have no turn either. */
 	if (fd >= 0 && fd < 3) {
 		turn_fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * One command at a time attaches to a process or leaves it: two that bring the library in at the same moment would each
- * bring their own copy.  The lock is on the process's directory in /proc, so it needs no file, and it is gone
+ * bring their own copy.  The lock is on the process's environ in /proc, which only those can open who may attach, so it needs no file, and it is gone
  * with those that hold it.  Commands with different mounts of /proc (in a container, and outside of it) do not see each
  * other's.
  */

@@ -3,6 +3,7 @@
 #include "capture/flight.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -103,7 +104,7 @@ void ct_flight_catch(const struct ct_flight *f, bool always)
 static bool flight_name(const struct ct_flight *f, unsigned int number, char name[PATH_MAX])
 {
 	snprintf(name, PATH_MAX, "%.4000s-%u", f->rec->dir, number);
-	return !access(name, F_OK);
+	return !faccessat(AT_FDCWD, name, F_OK, AT_SYMLINK_NOFOLLOW);
 }
 
 /* @again: the last one was not made either. */

@@ -53,8 +53,11 @@ unsigned int ct_started(const uint8_t uuid[16], char *text, size_t size)
 		/* A recorder inside of this one's program is one of them, too. */
 		if (pid <= 0 || pid == getpid() || !started_has(pid, variable) || !ct_proc_stat(pid, &s))
 			continue;
-		if (!count++)
+		if (!count++ && text)
 			snprintf(text, size, "%s[%d]", s.name, pid);
+		/* One is enough for who only asks whether there is any. */
+		if (!text)
+			break;
 	}
 	if (proc)
 		closedir(proc);

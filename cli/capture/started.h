@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How many run whose records go to the trace @uuid, or may; @text: one of them, as "server[4711]".  Only those that this user may look at. */
+/* How many run whose records go to the trace @uuid, or may; @text: one of them, as "server[4711]"; NULL: whether there is any is all that is asked.  Only those that this user may look at. */
 unsigned int ct_started(const uint8_t uuid[16], char *text, size_t size);
 
 #endif

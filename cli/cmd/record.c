@@ -91,7 +91,7 @@ static const struct argp_option options[] = {
 	{ "keep", KEY_KEEP, "LIMIT", 0, "Keep the newest records only: of a time (60s, 10min), of a size (2G), or both (60s,2G). The trace never takes more (default: half of the free disk). It goes on while something runs that the program has started. --max-size is the same", 0 },
 	{ "max-size", KEY_KEEP, "LIMIT", OPTION_ALIAS | OPTION_HIDDEN, NULL, 0 },
 	{ "on", KEY_ON, "LIST", 0, "With --keep: copy what there is to DIR-1, DIR-2, ... when one of these happens: error (a call fails), slow=TIME (a call takes TIME or more, as 50ms), slow-iteration=3x (an iteration takes so many times the median), stuck=TIME (ranks wait so long for one that has not called an NCCL collective, as 60s), xid (the driver reports one; with the module). One copy in 10 s, and ten at a time. SIGUSR2 always makes one", 0 },
-	{ "stuck", KEY_STUCK, "SECONDS", 0, "Of a job of several ranks: warn when ranks wait longer for one that has not called an NCCL collective (default: 60; 0: never)", 0 },
+	{ "stuck", KEY_STUCK, "TIME", 0, "Of a job of several ranks: warn when ranks wait longer for one that has not called an NCCL collective (default: 60; 0: never)", 0 },
 	{ "no-module", KEY_NO_MODULE, NULL, 0, "Don't use the kernel module, even if it is loaded", 0 },
 	{ "groups", KEY_GROUPS, "LIST", 0, "What to record in the kernel: ioctl, memory, scheduler, interrupt, context, uvm, added, fence, switch (default: all)", 0 },
 	{ "inject", KEY_INJECT, NULL, 0, "Let libcuda load the library instead of LD_PRELOAD, for programs that can't be preloaded", 0 },
@@ -364,7 +364,7 @@ static bool record_goes_on(struct recording *rec)
 		return false;
 	if (ct_now_ns() < rec->started)
 		return true;
-	count = ct_started(rec->to.uuid, name, sizeof(name));
+	count = ct_started(rec->to.uuid, rec->started ? NULL : name, sizeof(name));
 	if (count && !rec->started) {
 		if (count > 1)
 			snprintf(more, sizeof(more), " and %u more", count - 1);
@@ -390,7 +390,9 @@ static void record_follow(struct recording *rec)
 	bool broken = false;
 
 	while (record_runs(rec)) {
-		ct_unseen_look(&rec->unseen);
+		/* Later its number may be another program's. */
+		if (!rec->child.ended)
+			ct_unseen_look(&rec->unseen);
 		ct_flight_look(&rec->env->flight);
 		if (!rec->to.module || broken)
 			continue;

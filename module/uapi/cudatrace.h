@@ -347,7 +347,8 @@
  * thread did; a thread that waits for Python's lock has the class gil_wait instead, which says who
  * holds it.  Samples of a process are in files of their own, s-PID-N, streams of the kind
  * CT_STREAM_STATE.  Sampled are the threads that made calls with a stack, and before the
- * first such call the main thread.  A process without such a call has no file.
+ * first such call the main thread.  A process without such a call has no file.  Of one that was
+ * attached to (record --pid, --all) the main thread is always sampled, and the file is kept.
  */
 #ifndef _UAPI_CUDATRACE_H
 #define _UAPI_CUDATRACE_H

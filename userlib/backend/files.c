@@ -108,7 +108,8 @@ static struct ct_recorder_page *files_recorder(void)
 	if (ct_cas(&recorder, NULL, page))
 		return page;
 	found = ct_load(&recorder);
-	if (page != found)
+	/* Both may have moved theirs to the same place. */
+	if (page != found && page != ct_load(&left))
 		ct_unmap(page, 4096);
 	return found;
 }

@@ -16,6 +16,8 @@
 #define COMMUNICATORS	256	/* a power of two; of more than that nothing is known */
 #define UNIQUE_ID	128	/* bytes of an ncclUniqueId */
 
+#define VAIN_MOST	64	/* questions without an answer: then no more are asked */
+
 #define IN_PROGRESS	7	/* a communicator that does not block goes on by itself */
 
 bool (*ct_collective_asked)(const struct ct_frame *f, u64 comm, u32 *ranks, u32 *rank);
@@ -31,6 +33,8 @@ static struct communicator {
 	u32 number;		/* collectives until now, in this recording */
 	u32 splits;		/* communicators that were made of it */
 } communicators[COMMUNICATORS];
+
+static u32 asked_in_vain;	/* libnccl did not tell, or there is no room */
 
 static struct communicator *collective_find(u64 comm)
 {
@@ -72,6 +76,7 @@ static void collective_add(u64 comm, u64 id, u32 ranks, u32 rank)
 
 void ct_collectives_renew(void)
 {
+	ct_store(&asked_in_vain, 0u);
 	/* What was made, ended and called meanwhile nobody has seen. */
 	for (u32 i = 0; i < COMMUNICATORS; i++)
 		ct_store(&communicators[i].comm, 0ull);
@@ -100,12 +105,18 @@ static u32 collective_width(u32 type)
 /* A communicator that was there before us says which rank it is; who the others are only readers can find. */
 static cold struct communicator *collective_ask(const struct ct_frame *f, u64 comm)
 {
+	struct communicator *c = NULL;
 	u32 ranks, rank;
 
-	if (!ct_collective_asked || !ct_collective_asked(f, comm, &ranks, &rank))
+	if (!ct_collective_asked || ct_load(&asked_in_vain) >= VAIN_MOST)
 		return NULL;
-	collective_add(comm, 0, ranks, rank);
-	return collective_find(comm);
+	if (ct_collective_asked(f, comm, &ranks, &rank)) {
+		collective_add(comm, 0, ranks, rank);
+		c = collective_find(comm);
+	}
+	if (!c)
+		__atomic_fetch_add(&asked_in_vain, 1, __ATOMIC_RELAXED);
+	return c;
 }
 
 /* NONE: there is no such argument. */

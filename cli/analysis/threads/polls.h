@@ -15,7 +15,7 @@
 struct ct_polls_thread {
 	uint64_t key;			/* internal */
 	uint64_t app;			/* ns between its calls, before a call that said that the GPU is not done */
-	uint64_t calls;			/* ns in these calls, but those of other categories than events and streams */
+	uint64_t calls;			/* ns in calls that said that the GPU is not done */
 	uint64_t count;			/* of them */
 };
 

@@ -20,7 +20,7 @@ struct ct_sampler;
  * ct_sampler_start() - begin to sample what records into a trace
  * @dir: of the trace; @dirfd: it is open
  * @module: the module assigns ids of texts
- * @quiet: keep samples also of processes that call nothing: somebody asked for them by name
+ * @quiet: keep samples also of processes that call nothing: they were attached to
  *
  * Return: the sampler; NULL if there can't be one, with a line on stderr.
  */

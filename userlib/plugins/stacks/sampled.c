@@ -120,7 +120,8 @@ void sampled_thread(uint64_t *known)
 		return;
 	page = sampled_page();
 	if (!page) {
-		if (own->generation)
+		/* Another thread may be making it just now. */
+		if (__atomic_load_n(&own->failed, __ATOMIC_RELAXED))
 			*known = own->generation;
 		return;
 	}
