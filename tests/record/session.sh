@@ -354,7 +354,7 @@ t_in_session_options()
 # In a namespace of pids, where --all finds nobody else's programs.
 t_in_session_all()
 {
-	local from=$work/all
+	local from=$work/in-session-all
 	[ "$(id -u)" = 0 ] || { skip "session attach --all: not root"; return; }
 	start_for_session in_session_all 1
 	kill -TERM $pid
@@ -404,7 +404,7 @@ t_in_session_all()
 }
 
 # names_of PID: the lines of the snapshot's registry about it, without the number
-names_of() { sed -n "s/^info \(rank\|thread_name\) $1%20/\1 /p" "$work/names/.registry" | sed "s/ $1%20/ itself /; s/%20/ /g" | sort | tr '\n' ';'; }
+names_of() { sed -n "s/^info \(rank\|thread_name\) $1%20/\1 /p" "$work/session-names/.registry" | sed "s/ $1%20/ itself /; s/%20/ /g" | sort | tr '\n' ';'; }
 
 # Of the session's processes that are there, a snapshot has the ranks and names that the library would write.
 t_session_names()
@@ -422,17 +422,17 @@ t_session_names()
 	is $? 0 "three ranks in a session" || cat "$work/session.said"
 	kill -TERM $gone
 	wait $gone
-	mkdir -p "$work/names"
-	"$in_session" names "$work/names" $first $second $gone >"$work/names.out"
+	mkdir -p "$work/session-names"
+	"$in_session" names "$work/session-names" $first $second $gone >"$work/session-names.out"
 	is "$? $(names_of $first | grep -o 'rank .*node=1 launcher=torchrun;') $(names_of $first | grep -c 'thread_name itself record-running;')" \
-		"0 rank rank=5 size=8 local_rank=1 local_size=4 node=1 launcher=torchrun; 1" "a snapshot: the rank that torchrun started, and its name" || cat "$work/names/.registry"
+		"0 rank rank=5 size=8 local_rank=1 local_size=4 node=1 launcher=torchrun; 1" "a snapshot: the rank that torchrun started, and its name" || cat "$work/session-names/.registry"
 	is "$(names_of $second | grep -o 'rank .*=mpirun;')" "rank rank=3 size=4 local_rank=1 launcher=mpirun;" "... the rank that mpirun started"
 	is "$(names_of $gone)$(names_of $pid)" "" "... and nothing of one that is gone, nor of one that is not in the session"
-	is "$(tr '\n' ' ' <"$work/names.out")" "5 3 -1 " "snapshot --on stuck: the ranks of processes"
+	is "$(tr '\n' ' ' <"$work/session-names.out")" "5 3 -1 " "snapshot --on stuck: the ranks of processes"
 	if [ "$(id -u)" = 0 ]; then
-		rm -rf "$work/names" && mkdir -m 777 "$work/names"
-		setpriv --reuid 65534 --regid 65534 --clear-groups "$in_session" names "$work/names" >/dev/null
-		is "$? $(grep -c '^info' "$work/names/.registry")" "0 0" "... nothing of another user's"
+		rm -rf "$work/session-names" && mkdir -m 777 "$work/session-names"
+		setpriv --reuid 65534 --regid 65534 --clear-groups "$in_session" names "$work/session-names" >/dev/null
+		is "$? $(grep -c '^info' "$work/session-names/.registry")" "0 0" "... nothing of another user's"
 	fi
 	kill -TERM $first $second
 	wait $first $second
