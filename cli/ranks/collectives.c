@@ -124,22 +124,25 @@ bool ct_collectives_kernels(const struct ct_registry *reg)
 
 /* ------------------------------------------------------------ communicators --- */
 
+/* The index of one more communicator, of which @index is to be kept; NONE: no memory. */
+static uint32_t find_add(struct ct_collectives *c, uint32_t *index, struct ct_comm comm)
+{
+	if (!index || !ct_room(c->communicators, c->communicators_count, c->communicators_capacity))
+		return NONE;
+	*index = c->communicators_count;
+	c->communicators[c->communicators_count] = comm;
+	return c->communicators_count++;
+}
+
 /* The index of a communicator, made if it is new; NONE: no memory. */
 static uint32_t find_communicator(struct ct_collectives_find *f, uint64_t id)
 {
 	struct find_index *known = ct_keyed_get(&f->index, id);
-	struct ct_collectives *c = f->c;
 
 	if (known)
 		return known->index;
-	if (!ct_room(c->communicators, c->communicators_count, c->communicators_capacity))
-		return NONE;
 	known = ct_keyed_put(&f->index, id);
-	if (!known)
-		return NONE;
-	known->index = c->communicators_count;
-	c->communicators[c->communicators_count] = (struct ct_comm){ .id = id };
-	return c->communicators_count++;
+	return find_add(f->c, known ? &known->index : NULL, (struct ct_comm){ .id = id });
 }
 
 /* The same of one that is known by its rank and its process's handle alone. */
@@ -147,18 +150,11 @@ static uint32_t find_made_before(struct ct_collectives_find *f, uint32_t pid, ui
 {
 	uint64_t who = (uint64_t)pid << 32 | rank;
 	struct find_before *known = ct_keyed_get_pair(&f->before, who, comm);
-	struct ct_collectives *c = f->c;
 
 	if (known)
 		return known->index;
-	if (!ct_room(c->communicators, c->communicators_count, c->communicators_capacity))
-		return NONE;
 	known = ct_keyed_put_pair(&f->before, who, comm);
-	if (!known)
-		return NONE;
-	known->index = c->communicators_count;
-	c->communicators[c->communicators_count] = (struct ct_comm){ .id = ct_mix(who, comm), .made_before = true };
-	return c->communicators_count++;
+	return find_add(f->c, known ? &known->index : NULL, (struct ct_comm){ .id = ct_mix(who, comm), .made_before = true });
 }
 
 static int find_member(struct ct_comm *c, uint32_t pid, uint32_t rank, int32_t key)
@@ -268,12 +264,9 @@ static int find_first_call(struct ct_collectives_find *f, const struct ct_span *
 {
 	struct find_first *first = ct_keyed_put(&f->first, s->pid);
 
-	if (!first)
-		return -ENOMEM;
-	if (first->begin)
-		return 0;
-	first->begin = s->begin;
-	return 0;
+	if (first && !first->begin)
+		first->begin = s->begin;
+	return first ? 0 : -ENOMEM;
 }
 
 static int find_part(struct ct_collectives_find *f, const struct ct_span *s)

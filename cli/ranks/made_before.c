@@ -46,7 +46,6 @@ struct match {
 	bool     found;
 	int64_t  shift;		/* call i of the first is call i + shift of the second */
 	double   apart;		/* ns, median */
-	uint64_t common;	/* calls that both have */
 };
 
 static const struct ct_part *part_at(const struct made_before *m, const struct row *r, uint64_t i)
@@ -142,7 +141,7 @@ static void row_try(const struct made_before *m, const struct row *x, const stru
 	if ((best->found && best->apart <= median) ||
 	    (row_measured(m, x, y) && median > APART_MOST + (double)ct_collectives_unsure(m->c, part_at(m, x, 0)->pid, part_at(m, y, 0)->pid)))
 		return;
-	*best = (struct match){ .found = true, .shift = shift, .apart = median, .common = common };
+	*best = (struct match){ .found = true, .shift = shift, .apart = median };
 }
 
 static struct match row_match(const struct made_before *m, const struct row *x, const struct row *y)

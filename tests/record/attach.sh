@@ -195,19 +195,9 @@ t_attach_killed()
 	export CUDATRACE_CUPTI=$PWD/build/tests/sim/cupti/libcupti.so.13
 	start_running attach_killed 3 30
 	unset CUDATRACE_CUPTI
-	"$cudatrace" record -q -f -o "$work/trace-attach-killed" --gpu --pid $pid 2>"$work/attach_killed.said" &
-	local recorder=$!
-	wait_until grep -q 'stood still' "$work/attach_killed.said"
-	sleep 0.3
-	kill -KILL $recorder
-	wait $recorder 2>/dev/null
-	for i in $(seq 100); do
-		attach trace-after 0.3 && break
-		sleep 0.2
-	done
-	[ "$i" -lt 100 ] && every_call trace-after
-	ok $? "attached again after the recorder was killed" || cat "$work/trace-after.said"
-	every_call trace-attach-killed
+	again_after_kill attach_killed --gpu && every_call trace-again
+	ok $? "attached again after the recorder was killed" || cat "$work/trace-again.said"
+	every_call trace-attach_killed
 	ok $? "... what was recorded before is there"
 	ended_well attach_killed
 }
