@@ -31,6 +31,7 @@
 
 #define BLOCK		4096ull
 #define LOOK_NS		500000000ull	/* between two looks where nothing presses */
+#define TORN_NS		60000000000ull	/* a part of a packet that does not grow for so long stays one */
 
 /* Packets are dropped until there is room for a while: a quarter, but for small sizes half. */
 #define ROOM_MOST	(64ull << 20)
@@ -42,6 +43,8 @@ struct ct_keep_stream {
 	uint64_t size;
 	uint64_t ts_end, length; /* of its first packet; length 0: it has none */
 	bool bad;		/* what is at first is no packet */
+	uint64_t torn;		/* ns: since then its file ends within its first packet, of which it has torn_bytes; 0: it does not */
+	uint64_t torn_bytes;
 	uint64_t page;		/* bytes of .open-PID-N, 0: there is none */
 	uint64_t gone;		/* ns: its thread has gone, and this is the newest that it left; 0: it may still live */
 	bool there;		/* at this look */
@@ -189,24 +192,39 @@ static bool keep_head(int fd, uint64_t at, struct ct_packet *head)
 	return pread(fd, head, sizeof(*head), (off_t)at) == (ssize_t)sizeof(*head);
 }
 
+/* Is a packet of which @there bytes are in the file being written?  One of a GPU stream may be seen while its write() goes on. */
+static bool keep_is_growing(struct ct_keep_stream *s, uint64_t there)
+{
+	uint64_t now = ct_now_ns();
+
+	if (!s->torn || there != s->torn_bytes) {
+		s->torn = now;
+		s->torn_bytes = there;
+	}
+	return now - s->torn < TORN_NS;
+}
+
 /* What is at s->first by now. */
 static void keep_look_at(struct ct_keep_stream *s, int fd)
 {
 	struct ct_packet head;
 	struct stat st;
+	uint64_t there;
 
 	s->length = 0;
 	s->bad = false;
-	if (!keep_head(fd, s->first, &head) || !head.magic)
-		return;
-	/* Its magic was written last: now the file holds all of it. */
-	if (fstat(fd, &st))
+	if (!keep_head(fd, s->first, &head) || !head.magic || fstat(fd, &st))
 		return;
 	s->size = (uint64_t)st.st_size;
-	if (head.magic == CT_MAGIC && ct_packet_size_valid(&head) && head.packet_size / 8 <= s->size - s->first) {
-		s->length = head.packet_size / 8;
-		s->ts_end = head.ts_end;
-		return;
+	there = s->size - s->first;
+	if (head.magic == CT_MAGIC && ct_packet_size_valid(&head)) {
+		if (head.packet_size / 8 <= there) {
+			s->length = head.packet_size / 8;
+			s->ts_end = head.ts_end;
+			return;
+		}
+		if (keep_is_growing(s, there))
+			return;
 	}
 	/* All of it is dropped at once, first. */
 	s->bad = true;
@@ -232,6 +250,7 @@ static void keep_drop(struct ct_keep *k, struct ct_keep_stream *s)
 		s->length = 0;
 	} else {
 		s->first += s->length;
+		s->torn = 0;
 		k->total -= (s->first & -BLOCK) - before;
 		/* Some at a time: each punch costs a system call, and a transaction of the file system. */
 		if (s->first - s->punched >= (1u << 20) && !keep_punch(fd, s->punched & -BLOCK, s->first))
@@ -262,7 +281,7 @@ static void keep_punch_all(struct ct_keep *k)
 /* Did its writer go on in another stream?  Where the module has the threads' records, a stream is made anew when it gets one. */
 static bool keep_is_left(const struct ct_keep *k, const struct ct_keep_stream *s)
 {
-	if (!s->there || !s->first || s->length)
+	if (!s->there || !s->first || s->length || s->torn)
 		return false;
 	return ct_stream_kind(s->name) == CT_STREAM_THREAD ? !s->page : s->size >= k->stream_long;
 }

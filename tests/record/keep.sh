@@ -84,6 +84,34 @@ t_keep_long()
 	done
 }
 
+# A packet of a GPU stream that is seen while it is being written: the first of its stream, in two parts.
+t_keep_torn()
+{
+	local dir=$work/trace-torn recorder size
+	rm -rf "$dir"
+	CUDATRACE_CUPTI=$PWD/build/tests/sim/cupti/libcupti.so.13 \
+		"$cudatrace" record -q --no-module --gpu -f --keep 60s -o "$dir" -- "$PWD/build/tests/record-running" 2 60 30 >"$work/torn.out" 2>"$work/torn.said" &
+	recorder=$!
+	until grep -q ready "$work/torn.out"; do sleep 0.05; done
+	pid=$(awk '/ready/ { print $2 }' "$work/torn.out")
+	wait_until sh -c "test -s '$dir/g-$pid-1'"
+	sleep 0.5
+	# packet_size, in bits
+	size=$(od -An -t u8 -j 48 -N 8 "$dir/g-$pid-1")
+	size=$((size / 8))
+	dd if="$dir/g-$pid-1" of="$work/torn.packet" bs=$size count=1 2>/dev/null
+	head -c 1000 "$work/torn.packet" >"$dir/g-$pid-900"
+	# Two looks: all that was before is dropped by them.
+	sleep 1.2
+	tail -c +1001 "$work/torn.packet" >>"$dir/g-$pid-900"
+	sleep 1.2
+	kill -TERM "$pid"
+	wait "$recorder"
+	is "$?" 0 "--keep sees a part of a packet" || cat "$work/torn.said"
+	cmp "$work/torn.packet" "$dir/g-$pid-900"
+	ok $? "... and keeps all of it"
+}
+
 # Many short processes, each with more than a part of what is kept.
 t_keep_storm()
 {
@@ -130,7 +158,7 @@ t_keep_week()
 	while [ ! -s "$work/week.out" ] && kill -0 $recorder 2>/dev/null; do
 		now=$(find "$dir" -type f -printf '%b\n' 2>/dev/null | awk '{ n += $1 } END { print int(n / 2) }')
 		[ "${now:-0}" -le "$most" ] || most=$now
-		[ -n "$early" ] || [ "$most" -lt 8192 ] || early="$(memory $pid) $(memory $recorder)"
+		[ -n "$early" ] || [ "$most" -lt 4096 ] || early="$(memory $pid) $(memory $recorder)"
 		sleep 0.02
 	done
 	late="$(memory $pid) $(memory $recorder)"
@@ -140,7 +168,7 @@ t_keep_week()
 	is "$(sort -u "$work/week.out")" "$calls" "... the program made all of them"
 	[ $most -gt 4096 ] && [ $most -le 16384 ]
 	ok $? "... the directory never has more ($most KiB at most)"
-	# Program and recorder, when there is half of what may be, and at the end.
+	# Program and recorder, when there is a quarter of what may be, and at the end.
 	echo "$early $late" | awk '{ exit !(NF == 4 && $3 < $1 + 4096 && $4 < $2 + 8192 && $4 < 65536) }'
 	ok $? "... and memory stays as it was (KiB of program and recorder: $early, then $late)"
 	"$cudatrace" report "$dir" >"$work/week.report" 2>&1
