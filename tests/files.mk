@@ -17,7 +17,7 @@ userlib-tests: $(B)/libcudatrace.so
 NV_TABLES := $(wildcard cli/decode/tables/*.c)
 
 $(B)/tests/test_decode $(B)/tests/replay: $(B)/tests/%: tests/decode/%.c tests/decode/trace.h tests/decode/ioctl.h \
-		cli/decode/nv_decode.c cli/decode/nv_decode.h $(NV_TABLES) $(wildcard cli/decode/tables/*.h) module/uapi/nv_names.h module/uapi/nv_rows.h
+		cli/decode/nv_decode.c cli/decode/nv_decode.h cli/decode/function_names.h userlib/call/tables/param_counts.h $(NV_TABLES) $(wildcard cli/decode/tables/*.h) module/uapi/nv_names.h module/uapi/nv_rows.h
 	@mkdir -p $(@D)
 	$(call run,LD,$@) $(CC) $(ALL_CFLAGS) $(CLI_CPPFLAGS) -o $@ $< cli/decode/nv_decode.c $(NV_TABLES)
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/chosen_functions.h"
 #include "module/uapi/cudatrace_events.h"
 #include "trace/registry.h"
 
@@ -40,7 +41,7 @@ static uint64_t chosen_types(const char *list)
 	return types;
 }
 
-int ct_chosen_set(const struct ct_chosen *c)
+int ct_chosen_set(const struct ct_chosen *c, struct ct_error *err)
 {
 	char only[512] = "";
 	size_t used = 0;
@@ -52,7 +53,7 @@ int ct_chosen_set(const struct ct_chosen *c)
 	if (c->types) {
 		types = chosen_types(c->types);
 		if (!types)
-			return -EINVAL;
+			return ct_fail(err, EINVAL, "--types: give some of " CT_CHOSEN_TYPES ", with commas between them");
 		used += snprintf(only + used, sizeof(only) - used, "types:%" PRIx64 " ", types);
 	}
 	if (c->functions) {
@@ -64,8 +65,10 @@ int ct_chosen_set(const struct ct_chosen *c)
 				only[i] = ' ';
 	}
 	if (used >= sizeof(only))
-		return -E2BIG;
-	return used && setenv("CUDATRACE_ONLY", only, 1) ? -ENOMEM : 0;
+		return ct_fail(err, E2BIG, "--functions: at most 400 characters");
+	if (used && setenv("CUDATRACE_ONLY", only, 1))
+		return ct_fail(err, ENOMEM, "no memory");
+	return c->functions ? ct_chosen_functions_check(c->functions, c->runtime, err) : 0;
 }
 
 void ct_chosen_info(const struct ct_chosen *c, struct ct_registry_writer *w)

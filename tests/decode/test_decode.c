@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../cli/decode/function_names.h"
 #include "../../cli/decode/tables/nv_tables.h"
 #include "ioctl.h"
 #include "trace.h"
@@ -204,6 +205,52 @@ static void test_tables(void)
 		EXPECT(nv_escape_name(nv_esc_layouts[i].nr));
 	EXPECT(nv_ctrl_names_count >= 1422);	/* those of 535 alone */
 	done("tables are sorted and can be searched");
+}
+
+static bool is_function(const char *name)
+{
+	unsigned int low = 0, high = ct_function_names_count;
+
+	while (low < high) {
+		unsigned int mid = (low + high) / 2;
+		int d = strcmp(name, ct_function_names[mid]);
+
+		if (!d)
+			return true;
+		if (d < 0)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return false;
+}
+
+/* Whatever the library has a row for is known, by its name without _v2. */
+static void test_function_names(void)
+{
+	static const char *const symbols[] = {
+#define CT_PARAM(symbol, words, vector)	#symbol,
+#include "../../userlib/call/tables/param_counts.h"
+	};
+
+	for (unsigned int i = 1; i < ct_function_names_count; i++)
+		EXPECT(strcmp(ct_function_names[i - 1], ct_function_names[i]) < 0);
+	for (unsigned int i = 0; i < sizeof(symbols) / sizeof(*symbols); i++) {
+		char name[64];
+		char *version;
+
+		snprintf(name, sizeof(name), "%s", symbols[i]);
+		version = strstr(name, "_v");
+		if (version)
+			*version = 0;
+		if (!is_function(name))
+			EXPECT_NAME(NULL, name);
+	}
+	EXPECT(is_function("cudaMallocAsync"));
+	EXPECT(is_function("cudaThreadSynchronize"));	/* of CUDA 12 and older */
+	EXPECT(is_function("ncclAllReduce"));
+	EXPECT(!is_function("cuMemAlloc_v2"));
+	done("names of functions are sorted, and those that the library knows are there");
 }
 
 static void test_devices(void)
@@ -561,6 +608,7 @@ static const struct {
 	{ "ctrl_versions", test_ctrl_versions },
 	{ "other_names", test_other_names },
 	{ "tables", test_tables },
+	{ "function_names", test_function_names },
 	{ "devices", test_devices },
 	{ "versions", test_versions },
 	{ "control", test_control },

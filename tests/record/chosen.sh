@@ -22,6 +22,37 @@ chosen_names()
 		sort -u | grep -vE '^cu[A-Z].*Get' | tr '\n' ' '
 }
 
+# A pattern that no function fits is told before the program starts; each line: PATTERN|what is said
+chosen_misspelled()
+{
+	local wrong= pattern said
+	while IFS='|' read -r pattern said; do
+		"$cudatrace" record -q --no-module -f -o "$work/trace-chosen-wrong" --functions "$pattern" -- touch "$work/chosen-started" >/dev/null 2>"$work/chosen.err"
+		[ "$?$(sed 's/^cudatrace record: --functions: //' "$work/chosen.err")" = "64$said" ] || wrong="$wrong [$pattern: $(cat "$work/chosen.err")]"
+	done <<-'END'
+		cuLanchKernl|no function fits 'cuLanchKernl'; did you mean 'cuLaunchKernel'?
+		cuLaunch*,!cuEvnt*|no function fits 'cuEvnt*'; did you mean 'cuEventCreate', 'cuEventCreateFromEGLSync', 'cuEventDestroy' or another?
+		memcpyHtoD|no function fits 'memcpyHtoD'; did you mean 'cuMemcpyHtoD' or 'cuMemcpyHtoDAsync'?
+		cumemalloc|no function fits 'cumemalloc'; did you mean 'cuMemAlloc'?
+		ncclAlReduce|no function fits 'ncclAlReduce'; did you mean 'ncclAllReduce'?
+		cuStreamSync|no function has the whole name 'cuStreamSync'; did you mean 'cuStreamSync*'?
+		cuMemAlloc_v2|names have no _v2 here; did you mean 'cuMemAlloc'?
+		cuMem[CA]*|no function fits 'cuMem[CA]*': only * and ? stand for other letters
+		*gemm*|no function fits '*gemm*': their names begin with cu (libcuda), nccl, or cuda (libcudart)
+		cudaMalloc*|'cudaMalloc*' fits functions of libcudart only, which are recorded with --runtime
+		cuMem*,!cu*|'cuMem*,!cu*' leaves no function
+		,|give patterns with commas between them, as 'cuLaunch*,cuMemcpy*'
+		!|after ! give a pattern, as '!cuEvent*'
+	END
+	is "$wrong$(ls -d "$work/trace-chosen-wrong" "$work/chosen-started" 2>/dev/null)" "" "--functions: a pattern that no function fits is a usage error that says what may be meant, and nothing starts"
+	"$cudatrace" record -q --no-module -f -o "$work/trace-chosen-newer" --functions 'cuFooBar*' -- touch "$work/chosen-started" >/dev/null 2>"$work/chosen.err"
+	is "$? $(grep -c "^cudatrace record: --functions: 'cuFooBar\*' fits no function that is known here, perhaps one of a newer driver" "$work/chosen.err") $(ls "$work/chosen-started")" \
+		"0 1 $work/chosen-started" "... but one that a newer driver may have is taken, and told" || cat "$work/chosen.err"
+	is "$("$cudatrace" session attach --all --functions 'cuLanchKernl' 2>&1)" "cudatrace session: --functions: no function fits 'cuLanchKernl'; did you mean 'cuLaunchKernel'?" "... and the same of session attach"
+	"$cudatrace" record -q --no-module -f -o "$work/trace-chosen-runtime-word" --runtime --functions 'cudaMalloc*' -- true 2>"$work/chosen.err"
+	is $? 0 "... functions of libcudart are known where --runtime records them" || cat "$work/chosen.err"
+}
+
 t_chosen()
 {
 	local names all
@@ -46,6 +77,7 @@ t_chosen()
 	is $? 1 "without these options nothing is said to be left out"
 	refuse "a type that is none" "give some of init, context" "$cudatrace" record --types kernels -- true
 	refuse "too many patterns" "at most 400 characters" "$cudatrace" record --functions "$(printf 'cuMem%0600d' 1)" -- true
+	chosen_misspelled
 	# A process that runs already; what was asked for before is forgotten.
 	start_running chosen 2
 	attach trace-chosen-pid 0.5 --functions 'cuMemAlloc'

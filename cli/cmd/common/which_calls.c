@@ -3,7 +3,10 @@
 #include "cmd/common/which_calls.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+#include "base/error.h"
 
 enum { KEY_FUNCTIONS = 0x900, KEY_TYPES, KEY_NO_QUERIES, KEY_TIME_QUERIES, KEY_RUNTIME, KEY_CAPTURE_RANGE };
 
@@ -30,13 +33,13 @@ static void which_calls_range(struct argp_state *state, struct ct_which_calls *c
 
 static void which_calls_choose(struct argp_state *state, const struct ct_which_calls *c)
 {
-	switch (ct_chosen_set(&c->chosen)) {
-	case -EINVAL:
-		argp_error(state, "--types: give some of " CT_CHOSEN_TYPES ", with commas between them");
-		break;
-	case -E2BIG:
-		argp_error(state, "--functions: at most 400 characters");
-	}
+	struct ct_error err;
+	int rc = ct_chosen_set(&c->chosen, &err);
+
+	if (rc < 0)
+		argp_failure(state, CT_USAGE, 0, "%s", err.text);
+	else if (rc)
+		fprintf(stderr, "%s: %s\n", state->name, err.text);
 }
 
 static error_t which_calls_parse(int key, char *arg, struct argp_state *state)
@@ -62,6 +65,7 @@ static error_t which_calls_parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_RUNTIME:
 		c->given = "--runtime";
+		c->chosen.runtime = true;
 		setenv("CUDATRACE_RUNTIME", "1", 1);
 		return 0;
 	case KEY_CAPTURE_RANGE:

@@ -17,7 +17,7 @@
 #include "capture/chosen.h"
 
 struct ct_which_calls {
-	struct ct_chosen chosen;	/* --functions, --types, --no-queries */
+	struct ct_chosen chosen;	/* --functions, --types, --no-queries, --runtime */
 	struct ct_capture_range range;	/* --capture-range */
 	const char *given;		/* one of these options that was given, as "--types"; NULL: none was */
 };
