@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/grow.h"
 #include "base/proc.h"
+#include "capture/nvml/nvml_used.h"
 #include "view/term.h"
 
 #define PROGRAMS_MOST	1024u
@@ -255,7 +256,16 @@ bool ct_programs_look(struct ct_programs *p, const char *dir, struct ct_elsewher
 		ct_elsewhere_look_end(follow);
 		programs_follow(p);
 	}
+	/* Where nobody uses a GPU, asking could be what starts it. */
+	if (!p->used && (p->others_count || p->programs.count))
+		p->used = ct_nvml_used_start();
 	return true;
+}
+
+/* A process of another machine may have the same number. */
+static bool programs_is_here(const struct ct_program *one, const struct ct_way *w, const char *dir)
+{
+	return one->here || programs_same_dir(w->dir, dir);
 }
 
 /* How a process came to be recorded; "": that is not known here. */
@@ -268,8 +278,7 @@ static const char *programs_how(const struct ct_program *one, const char *dir)
 	struct ct_way w;
 
 	ct_way_of((pid_t)one->pid, &w);
-	/* A process of another machine may have the same number. */
-	return one->here || programs_same_dir(w.dir, dir) ? how[w.how] : "";
+	return programs_is_here(one, &w, dir) ? how[w.how] : "";
 }
 
 /* ------------------------------------------------------ the table ---------- */
@@ -290,33 +299,77 @@ static int programs_compare(const void *a, const void *b, void *arg)
 	return x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
+enum { PROGRAMS_CALLS, PROGRAMS_FAILED, PROGRAMS_COPIED, PROGRAMS_MEMORY, PROGRAMS_USED, PROGRAMS_FIGURES };
+
+static const struct { const char *head; int width; } programs_columns[PROGRAMS_FIGURES] = {
+	[PROGRAMS_CALLS] = { "CALLS/s", 8 }, [PROGRAMS_FAILED] = { "FAILED", 7 }, [PROGRAMS_COPIED] = { "COPIED/s", 11 },
+	[PROGRAMS_MEMORY] = { "MEMORY", 11 }, [PROGRAMS_USED] = { "USED", 11 },
+};
+
+static bool programs_is_narrow(const struct ct_programs_view *view) { return view->width < 100; }
+
+/*
+ * Where there is no room for both, it is what NVML says of the machine's processes, which began at some time, and what a
+ * trace says of its own.
+ */
+static bool programs_has(const struct ct_programs *p, const struct ct_programs_view *view, int column)
+{
+	if (column == PROGRAMS_USED)
+		return p->used_known && !(programs_is_narrow(view) && view->dir);
+	return column != PROGRAMS_MEMORY || !p->used_known || !programs_is_narrow(view) || view->dir;
+}
+
 /* Where there is room, all of the 15 bytes that the kernel has of a name. */
 static int programs_name_width(const struct ct_programs_view *view)
 {
-	return view->width < 100 ? 12 : 15;
+	return programs_is_narrow(view) ? 12 : 15;
 }
 
 /* Columns for how it is recorded: all that the figures leave. */
-static unsigned int programs_recorded_width(const struct ct_programs_view *view)
+static unsigned int programs_recorded_width(const struct ct_programs *p, const struct ct_programs_view *view)
 {
-	return view->width > 82 ? view->width - (unsigned int)programs_name_width(view) - 50 : 18;
+	unsigned int used = (unsigned int)programs_name_width(view) + 9;
+
+	for (int i = 0; i < PROGRAMS_FIGURES; i++)
+		used += programs_has(p, view, i) ? (unsigned int)programs_columns[i].width + 1 : 0;
+	return view->width > used + 18 ? view->width - used : 18;
 }
 
-static void programs_row(const struct ct_programs_view *view, const char *name, uint32_t pid, const char *const figures[4],
-			 const char *recorded)
+static void programs_row(const struct ct_programs *p, const struct ct_programs_view *view, const char *name, uint32_t pid,
+			 const char *const figures[PROGRAMS_FIGURES], const char *recorded)
 {
 	int width = programs_name_width(view);
 	char process[64], what[256];
 
-	fprintf(view->out, "%-*s %7u %8s %7s %11s %11s%s%s\n", width, ct_term_clean(process, sizeof(process), name, (unsigned int)width), pid,
-		figures[0], figures[1], figures[2], figures[3], *recorded ? " " : "",
-		ct_term_clean(what, sizeof(what), recorded, programs_recorded_width(view)));
+	fprintf(view->out, "%-*s %7u", width, ct_term_clean(process, sizeof(process), name, (unsigned int)width), pid);
+	for (int i = 0; i < PROGRAMS_FIGURES; i++)
+		if (programs_has(p, view, i))
+			fprintf(view->out, " %*s", programs_columns[i].width, figures[i]);
+	fprintf(view->out, "%s%s\n", *recorded ? " " : "", ct_term_clean(what, sizeof(what), recorded, programs_recorded_width(p, view)));
+}
+
+static void programs_head(const struct ct_programs *p, const struct ct_programs_view *view)
+{
+	fprintf(view->out, "%-*s %7s", programs_name_width(view), "PROCESS", "PID");
+	for (int i = 0; i < PROGRAMS_FIGURES; i++)
+		if (programs_has(p, view, i))
+			fprintf(view->out, " %*s", programs_columns[i].width, programs_columns[i].head);
+	fputs(view->machine ? " RECORDED\n" : "\n", view->out);
+}
+
+/* "-": NVML has no such process. */
+static const char *programs_used(const struct ct_programs *p, uint64_t pid, char *text)
+{
+	uint64_t bytes;
+
+	return p->used && ct_nvml_used_of(p->used, pid, &bytes) ? ct_term_bytes(text, bytes) : "-";
 }
 
 /* Of a directory the end is what tells it from others. */
-static const char *programs_recorded(const struct ct_programs_view *view, const struct ct_program_other *o, char *text, size_t size)
+static const char *programs_recorded(const struct ct_programs *p, const struct ct_programs_view *view, const struct ct_program_other *o,
+				     char *text, size_t size)
 {
-	size_t room = programs_recorded_width(view), before = o->why ? strlen(o->why) + 2 : strlen("into ");
+	size_t room = programs_recorded_width(p, view), before = o->why ? strlen(o->why) + 2 : strlen("into ");
 	const char *how = o->attached && room > 50 ? ", attached" : "", *dir = o->dir;
 
 	if (!o->dir)
@@ -332,29 +385,35 @@ static const char *programs_recorded(const struct ct_programs_view *view, const 
 static void programs_own(const struct ct_programs *p, const struct ct_programs_view *view, struct ct_processes *names,
 			 const struct ct_program *one)
 {
-	char calls[32], failed[CT_TERM_TEXT], copied[CT_TERM_TEXT], held[CT_TERM_TEXT], text[512];
-	const char *const figures[4] = { calls, failed, one->sizes ? copied : "-", one->sizes && !one->partly ? held : "-" };
+	char calls[32], failed[CT_TERM_TEXT], copied[CT_TERM_TEXT], held[CT_TERM_TEXT], used[CT_TERM_TEXT], text[512];
 	const struct ct_program_other *o = one->elsewhere ? programs_other_of(p, one->pid) : NULL;
+	const char *figures[PROGRAMS_FIGURES] = { calls, failed, one->sizes ? copied : "-", one->sizes && !one->partly ? held : "-", "-" };
+	struct ct_way w;
 
 	snprintf(calls, sizeof(calls), "%.0f", view->seconds > 0 ? one->now_calls / view->seconds : 0);
 	ct_term_count(failed, one->failed);
 	ct_term_bytes(copied, view->seconds > 0 ? one->now_copied / view->seconds : 0);
 	ct_term_bytes(held, one->held);
-	programs_row(view, ct_live_process(names, (uint32_t)one->pid, one->here), (uint32_t)one->pid, figures,
-		     !view->machine ? "" : o ? programs_recorded(view, o, text, sizeof(text)) : programs_how(one, view->dir));
+	if (programs_has(p, view, PROGRAMS_USED)) {
+		ct_way_of((pid_t)one->pid, &w);
+		if (programs_is_here(one, &w, view->dir))
+			figures[PROGRAMS_USED] = programs_used(p, one->pid, used);
+	}
+	programs_row(p, view, ct_live_process(names, (uint32_t)one->pid, one->here), (uint32_t)one->pid, figures,
+		     !view->machine ? "" : o ? programs_recorded(p, view, o, text, sizeof(text)) : programs_how(one, view->dir));
 }
 
 /* @rows: that there is room for. */
 static unsigned int programs_others(const struct ct_programs *p, struct ct_processes *names, const struct ct_programs_view *view,
 				    unsigned int rows)
 {
-	static const char *const none[4] = { "", "", "", "" }, *const unknown[4] = { "-", "-", "-", "-" };
 	unsigned int lines = 0, left_out = 0;
-	char text[512];
+	char text[512], used[CT_TERM_TEXT];
 
 	for (unsigned int i = 0; i < p->others_count; i++) {
 		const struct ct_program_other *o = &p->others[i];
 		const struct ct_program *one = ct_keyed_get(&p->programs, o->pid);
+		const char *what;
 
 		if ((one && one->here) || (view->pid && view->pid != o->pid))
 			continue;
@@ -363,8 +422,10 @@ static unsigned int programs_others(const struct ct_programs *p, struct ct_proce
 			continue;
 		}
 		lines++;
-		programs_row(view, ct_live_process(names, o->pid, true), o->pid, o->why ? unknown : none,
-			     programs_recorded(view, o, text, sizeof(text)));
+		what = o->why ? "-" : "";
+		programs_row(p, view, ct_live_process(names, o->pid, true), o->pid,
+			     (const char *const[PROGRAMS_FIGURES]){ what, what, what, what, programs_used(p, o->pid, used) },
+			     programs_recorded(p, view, o, text, sizeof(text)));
 	}
 	if (left_out)
 		fprintf(view->out, "... and %u more that are not recorded here\n", left_out);
@@ -376,8 +437,8 @@ unsigned int ct_programs_print(struct ct_programs *p, struct ct_processes *names
 	struct ct_program **list = malloc((p->programs.count + 1) * sizeof(*list));
 	unsigned int count = 0, rows = view->rows ? view->rows : ROWS, shown, lines = 1;
 
-	fprintf(view->out, "%-*s %7s %8s %7s %11s %11s%s\n", programs_name_width(view), "PROCESS", "PID", "CALLS/s", "FAILED", "COPIED/s", "MEMORY",
-		view->machine ? " RECORDED" : "");
+	p->used_known = view->machine && p->used && ct_nvml_used_known(p->used);
+	programs_head(p, view);
 	for (size_t i = 0; list && i < p->programs.count; i++)
 		if (!view->pid || view->pid == p->programs.list[i].pid)
 			list[count++] = &p->programs.list[i];
@@ -402,4 +463,5 @@ void ct_programs_free(struct ct_programs *p)
 	ct_keyed_free(&p->memory);
 	programs_forget_others(p);
 	free(p->others);
+	ct_nvml_used_stop(p->used);
 }

@@ -53,6 +53,8 @@ struct ct_programs {
 	bool follows;			/* directories of other recordings */
 	bool hidden;			/* there are processes of others that may not be looked at */
 	uint64_t looked;		/* ns: for others, last */
+	struct ct_nvml_used *used;	/* NULL: there was no program yet, or NVML can't be asked */
+	bool used_known;		/* in this view */
 };
 
 /* Where a call comes from, and what it counts for. */

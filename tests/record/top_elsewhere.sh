@@ -24,10 +24,10 @@ start_busy()
 
 go_on() { echo >&7; }
 
-# top_watch [OPTION...]: views into $work/top.views until $watch is ended
+# top_watch [OPTION...]: views into $work/top.views until $watch is ended; $top_nvml: a libnvidia-ml
 top_watch()
 {
-	"$cudatrace" top --batch --delay 0.3 "$@" >"$work/top.views" 2>"$work/top.err" &
+	CUDATRACE_NVML=${top_nvml:-none} "$cudatrace" top --batch --delay 0.3 "$@" >"$work/top.views" 2>"$work/top.err" &
 	watch=$!
 }
 
@@ -93,6 +93,51 @@ t_top_elsewhere()
 	is "$(wc -c <"$work/top.err")" 0 "... and nothing else is said" || cat "$work/top.err"
 	exec 7>&- 8>&-
 	unset COLUMNS
+}
+
+# What NVML says that processes use, also of what was allocated before.
+t_top_used()
+{
+	local recorder watch top_nvml=$PWD/build/tests/sim/nvml/libnvidia-ml.so.1 keep=$work/trace-used other
+	no_module "top: what NVML says" || return
+	if [ "$(readlink /proc/self/ns/pid)" != 'pid:[4026531836]' ]; then
+		skip "top: what NVML says: its numbers of processes are not those of this namespace"
+		return
+	fi
+	start_running top_used 2 30
+	other=$pid
+	start_busy used --keep 64M
+	export COLUMNS=160 NVMLSIM_PROCESSES=$work/used.list
+	# More than the first question has room for, and what the driver does not know.
+	{ seq 100 | sed 's/^/0 9000/; s/$/ 1000/'; printf '0 %s 1073741824\n1 %s 536870912\n1 %s -1\n' $pid $pid $other; } >"$NVMLSIM_PROCESSES"
+	top_watch
+	view_says $pid " 0 B +- +1\.50 GiB into $keep\$" "what a program uses of all GPUs, where it is not known what it allocated before"
+	top_view | grep -qE '^PROCESS +PID +CALLS/s +FAILED +COPIED/s +MEMORY +USED RECORDED$'
+	ok $? "... in a column of its own" || top_view
+	view_says $other '[0-9] +- no$' "... '-' where the driver does not know"
+	printf '0 %s 1048576\n' $pid $other >"$NVMLSIM_PROCESSES"
+	view_says $other ' 1\.00 MiB no$' "... also of one that is not recorded, and what is new"
+	kill $watch
+	wait $watch
+	export COLUMNS=80
+	top_watch
+	view_says $pid ' 0 +0 B +1\.00 MiB into ' "80 columns have what it uses, and not what it allocated"
+	is "$(top_view | awk 'length > 80')" "" "... and are not wider" || top_view
+	kill $watch
+	wait $watch
+	top_watch "$keep"
+	view_says $pid ' 1,000 +- +- preloaded$' "of a directory they have what the trace says"
+	is "$(top_view | grep -c USED)" 0 "... alone" || top_view
+	kill $watch
+	wait $watch
+	CUDATRACE_NVML=$top_nvml NVMLSIM_HANGS=1 COLUMNS=160 timeout -s KILL $hang "$cudatrace" top --batch --views 3 --delay 0.3 >"$work/top.hangs"
+	is "$? $(grep -c '^PROCESS.*MEMORY RECORDED' "$work/top.hangs")" "0 3" "a driver that does not answer does not stop top" || cat "$work/top.hangs"
+	kill $recorder
+	wait $recorder 2>/dev/null
+	exec 7>&-
+	unset COLUMNS NVMLSIM_PROCESSES
+	pid=$other
+	ended_well top_used
 }
 
 # A program that goes on when its recording ends, and is recorded again.

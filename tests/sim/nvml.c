@@ -6,7 +6,10 @@
  *
  * NVMLSIM_LIMITED: the reasons why the clocks are not higher (default: 0). NVMLSIM_NO_GPM: it is an older GPU.
  * NVMLSIM_LOWER: so many MHz lower clocks. NVMLSIM_GPUS: how many of the two there are. NVMLSIM_FAILS: nvmlInit fails.
+ * NVMLSIM_PROCESSES=FILE: processes that use a GPU, a line each: GPU PID BYTES (-1: the driver does not know), read at each look.
+ * NVMLSIM_HANGS: who asks for them waits for ever.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -134,6 +137,28 @@ EXPORT nvml_result nvmlDeviceGetMemoryInfo(nvml_device d, struct nvml_memory *me
 {
 	*memory = (struct nvml_memory){ .total = 80ull << 30, .used = (1ull + number(d)) << 30 };
 	return 0;
+}
+
+EXPORT nvml_result nvmlDeviceGetComputeRunningProcesses_v3(nvml_device d, unsigned int *count, struct nvml_process *list)
+{
+	const char *name = getenv("NVMLSIM_PROCESSES");
+	FILE *file = name ? fopen(name, "r") : NULL;
+	unsigned int gpu, pid, room = *count;
+	long long bytes;
+
+	while (getenv("NVMLSIM_HANGS"))
+		pause();
+	*count = 0;
+	while (file && fscanf(file, "%u %u %lld", &gpu, &pid, &bytes) == 3) {
+		if (gpu != number(d))
+			continue;
+		if (*count < room)
+			list[*count] = (struct nvml_process){ .pid = pid, .bytes = (unsigned long long)bytes };
+		++*count;
+	}
+	if (file)
+		fclose(file);
+	return *count > room ? NVML_INSUFFICIENT_SIZE : 0;
 }
 
 /* The driver says that it does not know. */

@@ -23,6 +23,15 @@ struct nvml_utilization {
 	unsigned int gpu, memory;	/* % of the time since the last look, which the driver chooses */
 };
 
+/* Of _v2 and _v3; bytes: all bits where the driver does not know. */
+struct nvml_process {
+	unsigned int pid;		/* in the first namespace of pids */
+	unsigned long long bytes;
+	unsigned int gpu_instance, compute_instance;
+};
+
+enum { NVML_INSUFFICIENT_SIZE = 7 };
+
 struct nvml_pci {
 	char legacy[16];
 	unsigned int domain, bus, device, device_id, subsystem_id;
@@ -76,6 +85,8 @@ struct nvml_gpm_get {
 	X(power_limit, nvmlDeviceGetEnforcedPowerLimit, (nvml_device, unsigned int *)) \
 	X(temperature, nvmlDeviceGetTemperature, (nvml_device, int, unsigned int *)) \
 	X(memory, nvmlDeviceGetMemoryInfo, (nvml_device, struct nvml_memory *))	\
+	X(processes, nvmlDeviceGetComputeRunningProcesses_v3, (nvml_device, unsigned int *, struct nvml_process *)) \
+	X(processes_v2, nvmlDeviceGetComputeRunningProcesses_v2, (nvml_device, unsigned int *, struct nvml_process *)) \
 	X(utilization, nvmlDeviceGetUtilizationRates, (nvml_device, struct nvml_utilization *)) \
 	X(gpm_support, nvmlGpmQueryDeviceSupport, (nvml_device, struct nvml_gpm_support *)) \
 	X(gpm_alloc, nvmlGpmSampleAlloc, (nvml_gpm_sample *))			\

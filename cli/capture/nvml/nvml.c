@@ -222,3 +222,38 @@ void ct_nvml_read(struct ct_nvml *n, unsigned int device, struct ct_gpu_metrics 
 	if (gpu->samples[0])
 		nvml_gpm_read(n, gpu, m);
 }
+
+/* ------------------------------------------------------ processes ---------- */
+
+#define PROCESSES_MOST	4096u	/* of a device; more are left out */
+
+unsigned int ct_nvml_processes(struct ct_nvml *n, unsigned int device, struct ct_nvml_process *list, unsigned int room)
+{
+	nvml_result (*ask)(nvml_device, unsigned int *, struct nvml_process *) = n->processes ? n->processes : n->processes_v2;
+	struct nvml_process *all = NULL;
+	unsigned int count = 16, had, given = 0;
+	nvml_result result = NVML_INSUFFICIENT_SIZE;
+
+	if (!ask || !n->gpus[device].handle)
+		return 0;
+	/* More may begin between two questions. */
+	for (unsigned int tries = 0; result == NVML_INSUFFICIENT_SIZE && tries < 4 && count <= PROCESSES_MOST; tries++) {
+		free(all);
+		had = count;
+		all = calloc(had, sizeof(*all));
+		if (!all)
+			return 0;
+		result = ask(n->gpus[device].handle, &count, all);
+		if (result == NVML_INSUFFICIENT_SIZE)
+			count = count > had ? count + 16 : 2 * had;
+	}
+	for (unsigned int i = 0; !result && i < count && i < had; i++) {
+		if (all[i].bytes == ~0ull)
+			continue;
+		if (given < room)
+			list[given] = (struct ct_nvml_process){ .pid = all[i].pid, .bytes = all[i].bytes };
+		given++;
+	}
+	free(all);
+	return given;
+}

@@ -34,4 +34,15 @@ void ct_nvml_describe(const struct ct_nvml *n, unsigned int device, char *text, 
 /* All that is known of a device now; GPM's are averages since the last look at it. */
 void ct_nvml_read(struct ct_nvml *n, unsigned int device, struct ct_gpu_metrics *m);
 
+struct ct_nvml_process {
+	uint64_t pid;			/* in the first namespace of pids */
+	uint64_t bytes;			/* that it uses of this device: with its contexts, and what it keeps for later */
+};
+
+/*
+ * Processes that have a context on a device, in @list with room for @room.  Return: how many there are; 0 where the
+ * driver does not say.
+ */
+unsigned int ct_nvml_processes(struct ct_nvml *n, unsigned int device, struct ct_nvml_process *list, unsigned int room);
+
 #endif
