@@ -52,7 +52,8 @@ static void help(FILE *out)
 		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
 	fprintf(out,
 		"\n'cudatrace help COMMAND' explains a command, 'cudatrace version' says which one this is.\n"
-		"Each ends with status 64 after a wrong command line, 1 after another error.\n\n"
+		"Each ends with status 64 after a wrong command line, 1 after another error; 'record'\n"
+		"with that of the program that it runs, or 125 after an error of its own.\n\n"
 		"EXAMPLES\n"
 		"  cudatrace doctor\n"
 		"  cudatrace record -o trace -- python train.py\n"

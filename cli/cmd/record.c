@@ -43,6 +43,8 @@
  */
 #define DRAIN_MS	10
 
+#define OWN_STATUS	125	/* of this command's own failure, as of env, timeout and docker run: no program's status is likely it */
+
 #define LONGEST		1e9	/* seconds: for what is to last longer nobody gives an end */
 
 #define LOOK_MS		100	/* between two looks at what a flight recorder is to do */
@@ -110,7 +112,8 @@ static const struct argp_option options[] = {
 static const char doc[] =
 	"Run a program and record what it does with CUDA.\v"
 	"The status is the program's own (128 + N if signal N ended it), 127 or 126 if it could not "
-	"be run, 1 if nothing could be recorded.\n\n"
+	"be run; 125 if nothing could be recorded, or if the program succeeded and its trace could "
+	"not be finished. Without a program (--pid, --all) it is 1 then.\n\n"
 	"EXAMPLES:\n"
 	"  cudatrace record -- python infer.py\n"
 	"  cudatrace record -o trace -f -- ./vectoradd\n"
@@ -468,14 +471,29 @@ static void record_ended(void *arg)
 	ct_hang_end(&rec->hang);
 }
 
-/* The program's own, at its end; @otherwise: where there is none. */
-static int record_status(struct recording *rec, int otherwise)
+/* Of an error before there is a program, or where there is none. */
+static int record_failed(const struct recording *rec, const struct ct_error *err)
 {
-	if (!rec->child.pid)
-		return otherwise;
+	ct_complain("%s", err->text);
+	return rec->env->argv ? OWN_STATUS : 1;
+}
+
+/*
+ * At the program's end: its own status.  @err: the recording failed; NULL: it did not.  A program that failed keeps its status
+ * then: who looks at it must not take it for another one.
+ */
+static int record_status(struct recording *rec, const struct ct_error *err)
+{
+	if (rec->child.pid <= 0)
+		return err ? record_failed(rec, err) : 0;
 	while (!rec->child.ended && !ct_launch_wait(&rec->child, -1))
 		;
-	return rec->child.status ? rec->child.status : otherwise;
+	if (!err)
+		return rec->child.status;
+	ct_complain("%s", err->text);
+	if (rec->child.status)
+		return rec->child.status;
+	return ct_complain("the program succeeded, but its recording failed: so the status is %d", OWN_STATUS), OWN_STATUS;
 }
 
 /* Begins to look at the GPUs, where that is wanted. */
@@ -535,11 +553,11 @@ static int record_running(struct recording *rec)
 	}
 	if (ct_launch_library(rec->library, sizeof(rec->library), &err) ||
 	    ct_recording_directory(&rec->to, env->output.dir, env->output.force, &err))
-		return ct_complain("%s", err.text);
+		return record_failed(rec, &err);
 	if (ct_recording_registry(&rec->to, command, &err) ||
 	    (env->argv && ct_launch_link(rec->library, sizeof(rec->library), rec->to.dir, &err))) {
 		ct_recording_abandon(&rec->to);
-		return ct_complain("%s", err.text);
+		return record_failed(rec, &err);
 	}
 	if (env->argv)
 		ct_machine_environment(&rec->to.registry);
@@ -571,16 +589,14 @@ static int record_running(struct recording *rec)
 		ct_native_resolve(rec->to.dir, rec->to.module);
 	if (n <= 0)
 		ct_recording_abandon(&rec->to);
-	if (n <= 0 || ct_recording_finish(&rec->to, &err)) {
-		ct_complain("%s", err.text);
-		return record_status(rec, 1);
-	}
+	if (n <= 0 || ct_recording_finish(&rec->to, &err))
+		return record_status(rec, &err);
 	if (env->calls.range.text && ct_cut(rec->to.dir, env->flight.end, &err))
 		ct_complain("%s", err.text);
 	fprintf(stderr, "cudatrace: trace in %s\n", env->output.dir ? env->output.dir : rec->to.dir);
 	if (!env->output.quiet && ct_summary_print(rec->to.dir, stderr, &err))
 		ct_complain("%s", err.text);
-	return record_status(rec, 0);
+	return record_status(rec, NULL);
 }
 
 int cmd_record(int argc, char **argv)
@@ -606,12 +622,12 @@ int cmd_record(int argc, char **argv)
 	record_command_line(&env, command, sizeof(command));
 	if (ct_launch_library(rec.library, sizeof(rec.library), &err) ||
 	    ct_recording_directory(&rec.to, env.output.dir, env.output.force, &err))
-		return ct_complain("%s", err.text);
+		return record_failed(&rec, &err);
 	record_choose_backend(&rec);
 	if (ct_recording_registry(&rec.to, command, &err) ||
 	    ct_launch_link(rec.library, sizeof(rec.library), rec.to.dir, &err)) {
 		ct_recording_abandon(&rec.to);
-		return ct_complain("%s", err.text);
+		return record_failed(&rec, &err);
 	}
 	ct_machine_environment(&rec.to.registry);
 	ct_chosen_info(&env.calls.chosen, &rec.to.registry);
@@ -622,7 +638,7 @@ int cmd_record(int argc, char **argv)
 	if (ct_flight_open(&env.flight, &rec.to, rec.to.module ? NULL : &rec.drain, &err)) {
 		ct_drain_close(&rec.drain);
 		ct_recording_abandon(&rec.to);
-		return ct_complain("%s", err.text);
+		return record_failed(&rec, &err);
 	}
 	record_find_nvtx(&rec);
 	record_find_plugin(&rec, "gpu", ct_launch_gpu, ct_launch_gpu_what, "gpu_activity", "what the GPU does is");
@@ -631,8 +647,7 @@ int cmd_record(int argc, char **argv)
 		      rec.to.module ? "device" : "files", &err)) {
 		ct_drain_close(&rec.drain);
 		ct_recording_abandon(&rec.to);
-		ct_complain("%s", err.text);
-		return rec.child.status ? rec.child.status : 1;
+		return record_status(&rec, &err);
 	}
 	ct_drain_start(&rec.drain);
 	record_samples(&rec);
@@ -651,10 +666,8 @@ int cmd_record(int argc, char **argv)
 	ct_drain_close(&rec.drain);
 	ct_flight_close(&env.flight);
 	ct_unseen_close(&rec.unseen, &rec.to.registry);
-	if (ct_recording_finish(&rec.to, &err)) {
-		ct_complain("%s", err.text);
-		return rec.child.status ? rec.child.status : 1;
-	}
+	if (ct_recording_finish(&rec.to, &err))
+		return record_status(&rec, &err);
 	fprintf(stderr, "cudatrace: trace in %s\n", env.output.dir ? env.output.dir : rec.to.dir);
 	if (!env.output.quiet && ct_summary_print(rec.to.dir, stderr, &err))
 		ct_complain("%s", err.text);

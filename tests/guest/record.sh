@@ -45,7 +45,7 @@ cudatrace record -o trace-status -- sh -c 'echo out; echo err >&2; exit 37' >sta
 is $? 37 "record returns the program's status"
 is "$(cat status.out)" out "and leaves its output alone"
 cudatrace record -o trace-status -- true 2>status.err
-is $? 1 "a DIR that exists is refused"
+is $? 125 "a DIR that exists is refused"
 grep -q 'trace-status exists' status.err
 ok $? "and named"
 cudatrace record -q -f -o trace-status -- true 2>/dev/null

@@ -181,6 +181,24 @@ t_status()
 {
 	"$cudatrace" record -q --no-module -o "$work/trace-37" -- sh -c 'exit 37' 2>/dev/null
 	is $? 37 "the program's status is returned"
+	# What record fails at itself is told from what the program says.
+	local status wrong= dir=$work/trace-removed
+	for status in 0 37; do
+		rm -rf "$dir"
+		"$cudatrace" record -q --no-module -o "$dir" -- sh -c "rm -r '$dir'; exit $status" 2>"$work/status.err"
+		wrong+="$status $? $(grep -c 'was removed while it was recorded' "$work/status.err") $(grep -c 'the program succeeded, but its recording failed: so the status is 125$' "$work/status.err")|"
+		"$cudatrace" record -q --no-module -o "$dir" --delay 0.1 -- sh -c "sleep 0.3; rm -r '$dir'; exit $status" 2>/dev/null
+		wrong+="$?|"
+	done
+	is "$wrong" "0 125 1 1|125|37 37 1 0|37|" "where a trace can't be finished, a program that succeeded leaves 125, and another one its status"
+	"$cudatrace" record -q --no-module -o "$work/trace-37" -- true 2>/dev/null
+	is $? 125 "125: nothing was recorded"
+	"$cudatrace" record -q --no-module -o "$dir" -- /does/not/exist 2>/dev/null
+	is $? 127 "127: there is no such program"
+	"$cudatrace" record -q --no-module -o "$dir" -- /etc/passwd 2>/dev/null
+	is $? 126 "126: it can't be run"
+	"$cudatrace" record -q --no-module -o "$dir" --pid 4194000 2>/dev/null
+	is $? 1 "1: there is no program whose status it could be"
 	"$cudatrace" record -q --no-module -o "$work/trace-sig" -- sh -c 'kill -TERM $$' 2>/dev/null
 	is $? 143 "a signal that ends it is returned as a shell does"
 	"$cudatrace" record -q --no-module -o "$work/trace-forward" -- sh -c 'trap "exit 9" TERM; echo ready >'"$work"'/ready; while :; do sleep 0.05; done' 2>/dev/null & pid=$!
@@ -216,7 +234,7 @@ t_orphan()
 	[ ! -e "$work/trace-orphan/metadata" ] && ls "$work"/trace-orphan/.open-* >/dev/null 2>&1
 	ok $? "its trace is left open"
 	"$cudatrace" record -q -f --no-module -o "$work/trace-orphan" -- true 2>"$work/refuse.err"
-	is "$?$(grep -c 'still being recorded' "$work/refuse.err")" 11 "and not replaced"
+	is "$?$(grep -c 'still being recorded' "$work/refuse.err")" 1251 "and not replaced"
 	before=$(grep -c token "$work/orphan")
 	until [ "$(grep -c token "$work/orphan")" -ge $((before + 20)) ]; do sleep 0.05; done
 	kill -KILL "$(cat "$work/orphan.pid")"
