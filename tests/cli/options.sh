@@ -25,7 +25,7 @@ t_options_words()
 	wrong_line 64 "'reprot' is no command; did you mean 'report'\?" reprot
 	wrong_line 64 "'expalin' is no command; did you mean 'explain'\?" help expalin
 	wrong_line 64 "no report 'cuda_api_smu'; did you mean 'cuda_api_sum'\?" report cuda_api_smu "$t"
-	wrong_line 64 "no report 'kern_sum'; did you mean 'cuda_gpu_kern_sum'\?" report kern_sum "$t"
+	wrong_line 64 "no report 'kern_sum'; did you mean 'cuda_gpu_kern_sum' or 'nvtx_kern_sum'\?" report kern_sum "$t"
 	wrong_line 64 "no column 'Num Cals'; did you mean 'Num Calls'\? It has: Time \(%\), .*, Failed" \
 		report --sort 'Num Cals' cuda_api_sum "$t"
 	wrong_line 64 "no column 'x'\. It has: Time \(%\), " report --sort x cuda_api_sum "$t"
