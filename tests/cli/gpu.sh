@@ -243,6 +243,16 @@ t_gpu_graphs_made()
 	done <"$g.calls"
 }
 
+# CUPTI begins while the program launches: calls that were made meanwhile have records, older ones have none.
+t_gpu_attached()
+{
+	gpu_trace attached
+	is "$(jq -cs '(map(select(.name == "cuLaunchKernel" and .phase == "E")) | sort_by(.ts_ns) | map(.op_id)) as $launches |
+		map(select(.name == "gpu_kernel" and .phase == "E")) | sort_by(.details.correlation) |
+		map(.details.correlation - 101 == (.launch_op_id as $l | $launches | index($l)))' "$gl")" \
+		"[true,true,true,true,true,true,true,true]" "each kernel names its launch where the process was attached to"
+}
+
 t_gpu_explain()
 {
 	gpu_trace idle

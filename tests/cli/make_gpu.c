@@ -26,6 +26,7 @@
  *	make_gpu strangers DIR		60,000 launches, none of which fits one of 60,000 kernels
  *	make_gpu made DIR		graphs are made and destroyed, which is no work; then the process
  *					calls exec, and launches again
+ *	make_gpu attached DIR		the process is attached to: CUPTI begins while it launches
  *	make_gpu crowd DIR		20,000 threads, each with a launch of a kernel
  *
  * With a third word "host" the same trace without the GPU's records.
@@ -500,6 +501,36 @@ static void made(void)
 	write_gpu(PID, 0);
 }
 
+/*
+ * In us: launches 30 apart, of kernels 1, 2 and 3 in turns, the kernel 3 behind each: those from 10 on run before CUPTI
+ * begins and have no record.  It begins at 100 and says at 190 that it has: from 130 on each kernel has its record.  That of 160
+ * begins when all has begun.  Numbers are those of the process, which has made 100 launches before.
+ */
+static void attached(void)
+{
+	struct ct_gpu_clock clock = { 180, CT_GPU_CLOCK_CALLBACK, 0 };
+
+	thread_head("u-4242-1", PID, PID);
+	startup(US(0));
+	submitted = 100;
+	for (unsigned int i = 0; i < 12; i++) {
+		uint64_t t = US(10 + 30 * i), begin = i == 5 ? US(195) : t + 3000;
+
+		launch(1 + i % 3, t, t + 2000, 7);
+		if (i >= 4)
+			kernel_on(0, 7, 1 + i % 3, begin, begin + 5000);
+	}
+	close_writer(&u);
+	open_writer(&state, "g-4242-0", CT_STREAM_GPU, 4096);
+	state.head.pid = PID;
+	thread_record(&state, (struct spec){ CT_CLASS_gpu_clock, 0, CT_F_NO_RESULT | CT_F_INSTANT, 0, US(100), US(100),
+		      state.head.op_base + records, 0, 0xffff }, &clock, sizeof(clock));
+	say(US(190), CT_GPU_STARTED, "libcupti 13.0");
+	say(US(500), CT_GPU_COMPLETE, "cudatrace record --pid left the process");
+	close_state();
+	write_gpu(PID, 0);
+}
+
 /* 20,000 threads make a launch each, one after the other, and the GPU is idle between their kernels. */
 static void crowd(void)
 {
@@ -590,7 +621,7 @@ static void ranges(void)
 int main(int argc, char **argv)
 {
 	if (argc < 3) {
-		fprintf(stderr, "usage: make_gpu idle|overlap|devices|graphs|nodes|full|unjoined|stopped|refused|two|busy|ahead|strangers|made|crowd|ranges NEWDIR [host]\n");
+		fprintf(stderr, "usage: make_gpu idle|overlap|devices|graphs|nodes|full|unjoined|stopped|refused|two|busy|ahead|strangers|made|attached|crowd|ranges NEWDIR [host]\n");
 		return 64;
 	}
 	dir = argv[2];
@@ -632,6 +663,8 @@ int main(int argc, char **argv)
 		strangers();
 	else if (!strcmp(argv[1], "made"))
 		made();
+	else if (!strcmp(argv[1], "attached"))
+		attached();
 	else if (!strcmp(argv[1], "crowd"))
 		crowd();
 	else if (!strcmp(argv[1], "ranges"))

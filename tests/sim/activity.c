@@ -45,6 +45,7 @@ void sim_activity_submit(struct sim_op *op)
 {
 	if (!op->correlation && told(op))
 		op->correlation = sim_activity_number();
+	op->seen = __atomic_load_n(&hook, __ATOMIC_ACQUIRE);
 }
 
 uint32_t sim_activity_nodes(const struct sim_op *first)
@@ -89,7 +90,7 @@ void sim_activity_done(const struct sim_stream *stream, const struct sim_op *op,
 		.place = op->place,
 	};
 
-	if (!tell || !told(op))
+	if (!tell || !op->seen || !told(op))
 		return;
 	if (op->kind == SIM_OP_KERNEL) {
 		a.name = op->launch.name;

@@ -26,7 +26,10 @@ struct sim_activity {
 
 typedef void sim_activity_hook(const struct sim_activity *a);
 
-/* Exported by the simulated libcuda: NULL for none. */
+/*
+ * Exported by the simulated libcuda: NULL for none.  As a real one does, it tells only of what was submitted while somebody
+ * was told: not of a kernel that was in a queue, or ran, when the collection began.
+ */
 void cudatrace_sim_activity(sim_activity_hook *hook);
 
 #endif

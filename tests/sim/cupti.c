@@ -256,17 +256,22 @@ EXPORT int cuptiActivityRegisterCallbacks(cupti_requested *r, cupti_completed *c
 	return CUPTI_OK;
 }
 
+/* NULL: there is no libcuda that tells. */
+static void (*driver_tells(void))(sim_activity_hook *)
+{
+	void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+
+	return driver ? (void (*)(sim_activity_hook *))dlsym(driver, "cudatrace_sim_activity") : NULL;
+}
+
 EXPORT int cuptiActivityEnable(u32 kind)
 {
-	void (*tell)(sim_activity_hook *) = NULL;
-	void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+	void (*tell)(sim_activity_hook *) = driver_tells();
 
 	if (setting("CUPTISIM_BUSY"))
 		return CUPTI_MULTIPLE_SUBSCRIBERS;
 	if (setting("CUPTISIM_SLOW"))
 		nanosleep(&(struct timespec){ .tv_nsec = (long)setting("CUPTISIM_SLOW") * 1000000 }, NULL);
-	if (driver)
-		tell = (void (*)(sim_activity_hook *))dlsym(driver, "cudatrace_sim_activity");
 	if (!tell)
 		return CUPTI_NOT_INITIALIZED;
 	pthread_mutex_lock(&lock);
@@ -278,17 +283,18 @@ EXPORT int cuptiActivityEnable(u32 kind)
 
 EXPORT int cuptiActivityDisable(u32 kind)
 {
+	void (*tell)(sim_activity_hook *) = driver_tells();
+	int left = 0;
+
 	pthread_mutex_lock(&lock);
 	enabled[kind % KINDS] = false;
-	if (setting("CUPTISIM_SAYS")) {
-		int left = 0;
-
-		for (int i = 0; i < KINDS; i++)
-			left += enabled[i];
-		if (!left)
-			fputs("CUPTI collects nothing\n", stderr);
-	}
+	for (int i = 0; i < KINDS; i++)
+		left += enabled[i];
+	if (!left && setting("CUPTISIM_SAYS"))
+		fputs("CUPTI collects nothing\n", stderr);
 	pthread_mutex_unlock(&lock);
+	if (!left && tell)
+		tell(NULL);
 	return CUPTI_OK;
 }
 

@@ -205,6 +205,7 @@ struct sim_op {
 	uint32_t correlation;		/* number of the call that submitted it; 0: not counted */
 	uint32_t graph, node, nodes;	/* of a graph launch: see activity.h */
 	uint32_t place;			/* in an executable graph: see activity.h */
+	bool seen;			/* it was submitted while its activity was collected */
 	bool by_gpu;			/* the body of a conditional node: CUPTI gives it no number of a call */
 	void *blob;			/* owned: parameters or staged source */
 	size_t blob_size;

@@ -53,6 +53,9 @@ struct join_process {
 	struct join_call *calls;	/* number first is at calls[start] */
 	uint32_t start, count, capacity;
 	uint64_t first;			/* calls that are not kept any more */
+	bool collects;			/* CUPTI, as far as is known */
+	bool begins;			/* it is about to: what is submitted from here on may have records */
+	uint64_t complete;		/* index of the first call of which it is sure that it has */
 	bool begun;			/* offset is known */
 	int64_t offset;			/* of a call: its index less its number */
 	int64_t strayed;		/* distance of the last records from there ... */
@@ -120,7 +123,7 @@ static struct join_process *join_process(struct ct_gpu_join *j, uint32_t pid, in
 	return p;
 }
 
-/* Another program in the same process: CUPTI counts from 1 again. */
+/* Another program in the same process: CUPTI counts from 1 again.  Or it begins in one that runs: from any number. */
 static void join_anew(struct join_process *p)
 {
 	*p = (struct join_process){ .calls = p->calls, .capacity = p->capacity, .far = p->far };
@@ -308,28 +311,39 @@ static struct join_call *join_nearest(struct join_process *p, const struct join_
 	return NULL;
 }
 
-/* Of a process's first record: the first call has the number 1, else the oldest one that fits. */
+/* The oldest call that fits, of those from index @from on, and before @to. */
+static struct join_call *join_between(struct join_process *p, const struct join_work *w, uint64_t ts, uint64_t from, uint64_t to,
+				      int64_t *index)
+{
+	for (uint64_t i = from > p->first ? from : p->first; i < to && i < p->first + p->count && p->far; i++, p->far--) {
+		struct join_call *c = join_at(p, i);
+
+		if (c->begin > ts)
+			break;
+		if (join_may_be(p, c, w, ts)) {
+			*index = (int64_t)i;
+			return c;
+		}
+	}
+	return NULL;
+}
+
+/*
+ * Of a process's first record: the first call has the number 1, else the oldest one that fits of those that have records
+ * for sure, else of those that were made while CUPTI began.
+ */
 static struct join_call *join_oldest(struct join_process *p, const struct join_work *w,
 				     uint64_t ts, uint32_t number, int64_t *index)
 {
-	struct join_call *first = p->begun ? NULL : join_at(p, number - 1ull);
+	struct join_call *first = p->begun ? NULL : join_at(p, number - 1ull), *c;
 
 	*index = (int64_t)number - 1;
 	if (join_may_be(p, first, w, ts))
 		return first;
 	/* Records that fit nothing must not look at all calls each. */
 	p->far += p->far < JOIN_FAR ? JOIN_FAR_EACH : 0;
-	for (uint32_t i = 0; i < p->count && p->far; i++, p->far--) {
-		struct join_call *c = &p->calls[p->start + i];
-
-		if (c->begin > ts)
-			break;
-		if (join_may_be(p, c, w, ts)) {
-			*index = (int64_t)(p->first + i);
-			return c;
-		}
-	}
-	return NULL;
+	c = join_between(p, w, ts, p->complete, UINT64_MAX, index);
+	return c ? c : join_between(p, w, ts, 0, p->complete, index);
 }
 
 /*
@@ -366,9 +380,9 @@ static uint64_t join_record(struct join_process *p, const struct ct_point *point
 	if (recent->op_id && recent->number == number)
 		return join_done(p, &point->record, recent->op_id);
 	if (p->begun)
-		c = join_nearest(p, w, point->ts, (int64_t)number + p->offset, &distance);
+		c = join_nearest(p, w, point->begin, (int64_t)number + p->offset, &distance);
 	if (!c) {
-		c = join_oldest(p, w, point->ts, number, &index);
+		c = join_oldest(p, w, point->begin, number, &index);
 		if (!c)
 			return 0;
 		if (!p->begun) {
@@ -393,6 +407,30 @@ static uint64_t join_record(struct join_process *p, const struct ct_point *point
 	return join_done(p, &point->record, c->op_id);
 }
 
+/*
+ * In a process that was attached to, CUPTI begins while the program goes on.  Its clock is recorded before, that it has
+ * begun afterwards: calls in between may have records, and those of them that did begin the numbers.
+ */
+static void join_state(struct join_process *p, const struct ct_record *r)
+{
+	if (r->class->id == CT_CLASS_gpu_clock) {
+		if (p->collects || p->begins)
+			return;
+		join_anew(p);
+		p->begins = true;
+		return;
+	}
+	if (ct_record_known(r, CT_KNOWN_STATE) == CT_GPU_STARTED) {
+		if (!p->begins)
+			join_anew(p);
+		p->complete = p->first + p->count;
+		p->collects = true;
+	} else {
+		p->collects = false;
+	}
+	p->begins = false;
+}
+
 int ct_gpu_join_point(struct ct_gpu_join *j, const struct ct_point *point, uint64_t *launch_op_id)
 {
 	const struct ct_record *r = &point->record;
@@ -406,12 +444,11 @@ int ct_gpu_join_point(struct ct_gpu_join *j, const struct ct_point *point, uint6
 	int rc;
 
 	*launch_op_id = 0;
-	if (class->id == CT_CLASS_gpu_state && ct_record_known(r, CT_KNOWN_STATE) == CT_GPU_STARTED) {
-		const struct join_of *of = ct_keyed_get(&j->processes, r->pid);
-
-		if (of)
-			join_anew(of->process);
-		return 0;
+	if (class->id == CT_CLASS_gpu_state || class->id == CT_CLASS_gpu_clock) {
+		p = join_process(j, r->pid, &rc);
+		if (p)
+			join_state(p, r);
+		return rc;
 	}
 	/* Most points are calls that give the GPU nothing to do, and ends, which say nothing. */
 	if (class->layer == CT_LAYER_KERNEL || point->phase == 'I' ||
