@@ -15,6 +15,8 @@
 
 #define NONE		UINT32_MAX
 #define MEMBERS_MAX	1024u	/* of a communicator that are kept: no trace is of as many ranks */
+/* Kernels without a call that are looked at in the end.  Only they may have been launched before the recording: a GPU is behind by some thousands. */
+#define LOOSE_MOST	(1u << 18)
 
 /* A launch of a kernel of libnccl's, inside one of its calls. */
 struct find_launch {
@@ -25,7 +27,8 @@ struct find_launch {
 struct find_thread {
 	uint64_t tid;
 	uint32_t groups;		/* open ones */
-	uint32_t *parts;		/* of the open group */
+	bool     known;			/* it is not in a group that began before the recording */
+	uint32_t *parts;		/* of the open group; until it is known, of what may be one */
 	uint32_t parts_count, parts_capacity;
 	struct find_launch *launches;	/* since the group, or the call, began */
 	uint32_t launches_count, launches_capacity;
@@ -33,10 +36,15 @@ struct find_thread {
 
 struct find_kernel {
 	uint64_t launch;
-	uint64_t begin, end;
+	uint64_t begin, end;		/* end 0: it has not run yet */
 	uint32_t pid, name;		/* string id */
 	uint16_t gpu;
 	bool     joined;
+};
+
+struct find_loose {
+	uint64_t begin, ns;
+	uint32_t pid, name;
 };
 
 /* How many sends, or receives, there were between two ranks. */
@@ -70,12 +78,12 @@ struct ct_collectives_find {
 	struct ct_collectives *c;
 	const struct ct_trace *trace;
 	CT_KEYED(struct find_thread) threads;
-	CT_KEYED(struct find_kernel) kernels;
+	CT_KEYED(struct find_kernel) kernels;	/* by the launches inside of its calls */
 	CT_KEYED(struct find_pair) pairs;
 	CT_KEYED(struct find_index) index;	/* of communicators by id */
 	CT_KEYED(struct find_before) before;	/* of those that were made before the recording */
 	CT_KEYED(struct find_first) first;
-	struct find_kernel *loose;		/* without a call that launched them */
+	struct find_loose *loose;		/* kernels that no call of it launched */
 	size_t loose_count, loose_capacity;
 	int failed;				/* negative errno */
 	CT_KEYED(struct find_launched) launched;	/* kernels, outside of its calls */
@@ -314,7 +322,10 @@ static int find_part(struct ct_collectives_find *f, const struct ct_span *s)
 		return -ENOMEM;
 	index = c->parts_count;
 	c->parts[c->parts_count++] = p;
-	if (!t->groups) {
+	/* It may be in a group that began before the recording: then the launch comes with the group's end. */
+	if (!t->groups && (t->known || t->launches_count)) {
+		t->known = true;
+		t->parts_count = 0;
 		find_join(f, t, &index, 1);
 		return 0;
 	}
@@ -336,10 +347,12 @@ static int find_group(struct ct_collectives_find *f, const struct ct_span *s)
 	if (ct_class_is(s->class, CT_IS_GROUP_BEGIN)) {
 		if (!t->groups++)
 			t->launches_count = t->parts_count = 0;
+		t->known = true;
 		return 0;
 	}
-	if (!t->groups || --t->groups)
+	if (t->groups && --t->groups)
 		return 0;
+	t->known = true;
 	find_join(f, t, t->parts, t->parts_count);
 	t->parts_count = 0;
 	return 0;
@@ -401,16 +414,31 @@ static int find_launched(struct ct_collectives_find *f, const struct ct_span *s)
 	t = find_thread(f, s->tid);
 	if (!t || !ct_room(t->launches, t->launches_count, t->launches_capacity))
 		return -ENOMEM;
+	if (f->trace->has_gpu && !ct_keyed_put(&f->kernels, s->op_id))
+		return -ENOMEM;
 	t->launches[t->launches_count++] = (struct find_launch){
 		s->op_id, ct_record_known(s->record, CT_KNOWN_STREAM),
 	};
 	return 0;
 }
 
+/* One that no call launched; or one of a program that calls its own libnccl, which nobody sees. */
+static int find_loose(struct ct_collectives_find *f, const struct ct_span *s, uint32_t name)
+{
+	if (f->loose_count == LOOSE_MOST) {
+		f->c->uncalled_before = true;
+		return find_uncalled(ct_keyed_put(&f->c->uncalled, name), name, s->duration);
+	}
+	if (!ct_room(f->loose, f->loose_count, f->loose_capacity))
+		return -ENOMEM;
+	f->loose[f->loose_count++] = (struct find_loose){ .begin = s->begin, .ns = s->duration, .pid = s->pid, .name = name };
+	return 0;
+}
+
 static int find_ran(struct ct_collectives_find *f, const struct ct_span *s)
 {
 	uint32_t name = ct_record_known(s->record, CT_KNOWN_KERNEL);
-	struct find_kernel *k;
+	struct find_kernel *k = NULL;
 
 	if (!find_is_ours(f, s->record))
 		return 0;
@@ -418,17 +446,20 @@ static int find_ran(struct ct_collectives_find *f, const struct ct_span *s)
 	if (s->cause && ct_class_is(s->cause->class, CT_IS_GRAPH_LAUNCH))
 		return find_uncalled(ct_keyed_put(&f->c->uncalled, name), name, s->duration);
 	if (s->cause)
+		k = ct_keyed_get(&f->kernels, s->cause->op_id);
+	/* It is over before its launch has returned, of which is not known yet where it was made. */
+	if (!k && s->cause && (!s->cause->end || s->cause->end >= s->end)) {
 		k = ct_keyed_put(&f->kernels, s->cause->op_id);
-	else
-		k = ct_room(f->loose, f->loose_count, f->loose_capacity) ? &f->loose[f->loose_count++] : NULL;
+		if (!k)
+			return -ENOMEM;
+	}
 	if (!k)
-		return -ENOMEM;
+		return find_loose(f, s, name);
 	k->begin = s->begin;
 	k->end = s->end;
 	k->pid = s->pid;
 	k->name = name;
 	k->gpu = ct_record_known(s->record, CT_KNOWN_GPU);
-	k->joined = false;
 	return 0;
 }
 
@@ -1000,13 +1031,13 @@ uint64_t ct_collectives_until(const struct ct_collectives *c, const struct ct_re
 }
 
 /* Not one whose call was made before its process was attached to. */
-static int kernel_uncalled(struct ct_collectives_find *f, const struct find_kernel *k)
+static int kernel_uncalled(struct ct_collectives_find *f, const struct find_loose *k)
 {
 	const struct find_first *first = ct_keyed_get(&f->first, k->pid);
 
-	if (k->joined || (first && (k->begin < first->begin || k->begin < first->kernel)))
+	if (first && (k->begin < first->begin || k->begin < first->kernel))
 		return 0;
-	return find_uncalled(ct_keyed_put(&f->c->uncalled, k->name), k->name, k->end - k->begin);
+	return find_uncalled(ct_keyed_put(&f->c->uncalled, k->name), k->name, k->ns);
 }
 
 static int kernels_join(struct ct_collectives_find *f)
@@ -1019,7 +1050,7 @@ static int kernels_join(struct ct_collectives_find *f)
 		struct find_kernel *k = p->launch ? ct_keyed_get(&f->kernels, p->launch) : NULL;
 		struct find_first *first = ct_keyed_get(&f->first, p->pid);
 
-		if (!k)
+		if (!k || !k->end)
 			continue;
 		k->joined = true;
 		if (first && (!first->kernel || k->begin < first->kernel))
@@ -1028,8 +1059,12 @@ static int kernels_join(struct ct_collectives_find *f)
 		p->gpu_end = k->end;
 		p->gpu = k->gpu;
 	}
-	for (size_t i = 0; i < f->kernels.count && !rc; i++)
-		rc = kernel_uncalled(f, &f->kernels.list[i]);
+	for (size_t i = 0; i < f->kernels.count && !rc; i++) {
+		const struct find_kernel *k = &f->kernels.list[i];
+
+		if (k->end && !k->joined)
+			rc = kernel_uncalled(f, &(struct find_loose){ .begin = k->begin, .ns = k->end - k->begin, .pid = k->pid, .name = k->name });
+	}
 	for (size_t i = 0; i < f->loose_count && !rc; i++)
 		rc = kernel_uncalled(f, &f->loose[i]);
 	/* Without the GPU's records the launches are all that is known. */

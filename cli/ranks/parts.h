@@ -111,6 +111,7 @@ struct ct_collectives {
 	struct ct_comm *communicators;	/* in the order in which they appear */
 	uint32_t communicators_count, communicators_capacity;
 	CT_KEYED(struct ct_uncalled) uncalled;
+	bool     uncalled_before;	/* there are so many that some may have been launched before the recording, which are not counted else */
 	CT_KEYED(struct ct_own_rank) own;
 	uint64_t mismatched;
 	CT_KEYED(struct ct_left) left;	/* processes that were attached to, and left while others were still recorded */

@@ -18,7 +18,7 @@ OBJS := $(patsubst %.c,$(B)/%.o,$(CLI_SRCS))
 # All but main(), once, for the programs that test functions: each takes what it needs of it.
 LIB := $(B)/cli.a
 
-all: $(B)/cudatrace $(B)/make_trace $(B)/make_gpu $(B)/make_rules $(B)/hurt_trace $(B)/hostile_trace $(B)/make_hosts $(B)/replay $(B)/usage $(B)/many $(B)/units $(B)/rings $(B)/follow $(B)/tables $(B)/phases $(B)/live_text $(B)/ring $(B)/rate
+all: $(B)/cudatrace $(B)/make_trace $(B)/make_gpu $(B)/make_ranks $(B)/make_rules $(B)/hurt_trace $(B)/hostile_trace $(B)/make_hosts $(B)/replay $(B)/usage $(B)/many $(B)/units $(B)/rings $(B)/follow $(B)/tables $(B)/phases $(B)/live_text $(B)/ring $(B)/rate
 
 $(B)/cudatrace: $(OBJS)
 	$(call run,LD,$@) $(CC) $(SANITIZE) -o $@ $^ $(CLI_LIBS)
@@ -36,7 +36,7 @@ $(B)/%.o: %.c tests/cli/build.mk
 $(B)/cli/export/sqlite/schema.o $(B)/cli/export/sqlite/views.o: $(wildcard cli/export/sqlite/*.sql)
 $(B)/cli/export/html/template.o: $(wildcard build/html/template.html)
 
-$(B)/make_trace $(B)/make_gpu $(B)/make_rules $(B)/hurt_trace $(B)/hostile_trace: $(B)/%: tests/cli/%.c tests/cli/writer.h $(ABI)
+$(B)/make_trace $(B)/make_gpu $(B)/make_ranks $(B)/make_rules $(B)/hurt_trace $(B)/hostile_trace: $(B)/%: tests/cli/%.c tests/cli/writer.h $(ABI)
 	@mkdir -p $(@D)
 	$(call run,LD,$@) $(CC) $(FLAGS) -O2 -o $@ $<
 

@@ -143,7 +143,7 @@ static void thread_record(struct writer *w, struct spec s, const void *fields, u
 	memcpy(p + sizeof(r), fields, len);
 }
 
-static void cpu_record(struct writer *w, struct spec s, const void *fields, uint32_t len)
+static inline void cpu_record(struct writer *w, struct spec s, const void *fields, uint32_t len)
 {
 	uint8_t *p = room(w, s.end, sizeof(struct ct_cpu_record) + len);
 	struct ct_cpu_record r = {

@@ -150,6 +150,8 @@ const char *ct_job_uncalled(const struct ct_analysis *a, char *buf, size_t size)
 		used += snprintf(buf + used, size - used, "%s of NCCL ran without a recorded call, as in CUDA graphs and where libnccl is linked "
 				 "statically: how long ranks wait in them is not known, and a GPU that waits counts as busy.",
 				 count > UNCALLED_SHOWN ? ", ..." : "");
+	if (used && used < size && a->collectives->uncalled_before && ct_registry_info(reg, "attached"))
+		used += snprintf(buf + used, size - used, " Some of them may have been launched before the recording began.");
 	if (used && used < size && inside)
 		snprintf(buf + used, size - used, " There is a libnccl in %s: what that calls of it directly is not recorded.",
 			 ct_term_clean(file, sizeof(file), inside, 100));
