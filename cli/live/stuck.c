@@ -57,13 +57,16 @@ int ct_stuck_record(struct ct_stuck *s, const struct ct_record *r)
 	struct stuck_first *first;
 	uint64_t id;
 
-	if (!ct_class_is(r->class, CT_IS_COLLECTIVE) || ct_class_is(r->class, CT_IS_SEND | CT_IS_RECEIVE) ||
-	    !r->fields || ct_record_failed(r) || (r->flags & CT_F_BEGIN))
+	if (!ct_class_is(r->class, CT_IS_COLLECTIVE) || !r->fields || ct_record_failed(r) || (r->flags & CT_F_BEGIN))
 		return 0;
 	id = ct_record_known(r, CT_KNOWN_COMMUNICATOR);
+	if (!id)
+		return ct_stuck_before_record(&s->before, r);
+	if (ct_class_is(r->class, CT_IS_SEND | CT_IS_RECEIVE))
+		return 0;
 	number = ct_record_known(r, CT_KNOWN_NUMBER);
 	rank = ct_record_known(r, CT_KNOWN_RANK);
-	if (!id || !number)
+	if (!number)
 		return 0;
 	c = ct_keyed_get(&s->communicators, id);
 	if (!c) {
@@ -171,6 +174,8 @@ static const struct stuck_first *stuck_waits(const struct ct_stuck *s, const str
 
 bool ct_stuck_find(struct ct_stuck *s, unsigned int i, uint64_t now, uint64_t limit, char *buf, size_t size)
 {
+	const char *text;
+
 	for (size_t k = 0; k < s->communicators.count; k++) {
 		const struct ct_stuck_communicator *c = &s->communicators.list[k];
 		const struct stuck_first *first = stuck_waits(s, c, now, limit);
@@ -181,11 +186,16 @@ bool ct_stuck_find(struct ct_stuck *s, unsigned int i, uint64_t now, uint64_t li
 		stuck_text(s, c, first, now - first->ts, buf, size);
 		return true;
 	}
-	return false;
+	text = i ? NULL : ct_stuck_before_find(&s->before, s->dir, s->lives, s->rank, now, limit);
+	if (text)
+		snprintf(buf, size, "%s", text);
+	return text;
 }
 
 bool ct_stuck_next(struct ct_stuck *s, uint64_t now, uint64_t limit, uint64_t *since, char *buf, size_t size)
 {
+	const char *text;
+
 	for (size_t k = 0; k < s->communicators.count; k++) {
 		struct ct_stuck_communicator *c = &s->communicators.list[k];
 		const struct stuck_first *first = stuck_waits(s, c, now, limit);
@@ -198,7 +208,12 @@ bool ct_stuck_next(struct ct_stuck *s, uint64_t now, uint64_t limit, uint64_t *s
 		stuck_text(s, c, first, now - first->ts, buf, size);
 		return true;
 	}
-	return false;
+	text = ct_stuck_before_find(&s->before, s->dir, s->lives, s->rank, now, limit);
+	if (!text || ct_stuck_before_told(&s->before))
+		return false;
+	*since = s->before.since;
+	snprintf(buf, size, "%s", text);
+	return true;
 }
 
 void ct_stuck_free(struct ct_stuck *s)
@@ -206,6 +221,7 @@ void ct_stuck_free(struct ct_stuck *s)
 	for (size_t i = 0; i < s->communicators.count; i++)
 		free(s->communicators.list[i].ranks);
 	ct_keyed_free(&s->communicators);
+	ct_stuck_before_free(&s->before);
 	ct_ranks_free(&s->names);
 	ct_registry_free(&s->reg);
 }

@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "base/keyed.h"
+#include "live/stuck_before.h"
 #include "trace/about/ranks.h"
 #include "trace/record.h"
 
@@ -16,6 +17,7 @@ struct ct_stuck_communicator;
 
 struct ct_stuck {
 	CT_KEYED(struct ct_stuck_communicator) communicators;
+	struct ct_stuck_before before;	/* communicators that were made before the recording */
 	bool (*lives)(uint32_t pid);	/* of a process that has ended nothing waits; NULL: not asked */
 	const char *dir;		/* of the recording, which says what launchers call the processes; NULL: not asked */
 	int32_t (*rank)(uint32_t pid);	/* what a launcher calls it, where no recording says it; -1: nothing.  NULL: not asked */
@@ -34,7 +36,7 @@ int ct_stuck_record(struct ct_stuck *s, const struct ct_record *r);
  * @limit: ns: younger collectives do not count
  * @buf: set to what is to be said: "AllReduce 44 of communicator 4576: rank 1 has not called it 52.5 s after rank 0"
  *
- * Return: false: there is none.
+ * Return: false: there is none.  The last one is what is known of communicators that were made before: stuck_before.h.
  */
 bool ct_stuck_find(struct ct_stuck *s, unsigned int i, uint64_t now, uint64_t limit, char *buf, size_t size);
 

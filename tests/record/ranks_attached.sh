@@ -68,13 +68,18 @@ t_ranks_attached_hang()
 {
 	local line rank recorder
 	job_starts stays 3 1500 stays
-	"$cudatrace" record -q -f --no-module -o "$jobs/stays-attached" --pid "$(IFS=,; echo "${job_pids[*]}")" --gpu 2>"$jobs/stays-attached.err" & recorder=$!
+	"$cudatrace" record -q -f --no-module -o "$jobs/stays-attached" --pid "$(IFS=,; echo "${job_pids[*]}")" --gpu --stuck 0.5 2>"$jobs/stays-attached.err" & recorder=$!
 	for ((rank = 0; rank < 3; rank++)); do until [ -e "$jobs/stays.id.$rank" ]; do sleep 0.05; done; done
-	sleep 1
+	wait_until grep -q STUCK "$jobs/stays-attached.err"
 	kill -INT $recorder
 	wait $recorder
 	job_ends
 	line=$(job_said stays-attached)
 	[[ $line == *" was never complete: rank 2 did not call it."* ]]
 	ok $? "a rank that does not come while it is recorded is named" || echo "# $line"
+	# By its last calls, or else by what each rank is in: on a busy machine its last calls may be nearer to other ones.
+	grep -qE '^cudatrace: STUCK: (AllReduce of communicator [0-9a-f]{4}: rank 2 has not called it [0-9.]+ m?s after rank [01]|rank 0 is in cuStreamSynchronize for .* since AllReduce; rank 1 is in .*; rank 2 called AllReduce last, .* ago)$' \
+		"$jobs/stays-attached.err"
+	ok $? "... also while it runs" || cat "$jobs/stays-attached.err"
+	is "$(grep -c STUCK "$jobs/stays-attached.err")" 1 "... once"
 }
