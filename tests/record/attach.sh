@@ -9,6 +9,8 @@ start_running()
 	# Ten thousand cycles take hours.
 	local seconds=600
 	[ -z "${CT_TEST_LONG:-}" ] || seconds=80000
+	# "ready" is not the word of one before, which would be found before the program is there.
+	: >"$work/$1.out"
 	"$PWD/build/tests/record-running" "$2" $seconds "${3:-0}" >"$work/$1.out" 2>"$work/$1.err" &
 	pid=$!
 	until grep -q ready "$work/$1.out" || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done

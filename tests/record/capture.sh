@@ -35,6 +35,7 @@ capture_running()
 	local name=$1 how=$2 what=$3 recorder
 	shift 3
 	rm -f "$work/go"
+	: >"$work/$name.out"
 	WAIT=$work/go "$ranged" "$how" >"$work/$name.out" 2>&1 &
 	pid=$!
 	until grep -q ready "$work/$name.out"; do sleep 0.05; done

@@ -27,6 +27,7 @@ slow() { perl -e 'print pack("V", shift)' "$1" | dd of="$work/slow" conv=notrunc
 start_slow()
 {
 	head -c 4096 /dev/zero >"$work/slow"
+	: >"$work/$1.out"
 	SLOW=$work/slow LD_PRELOAD=$PWD/build/tests/record-slow-loader "$PWD/build/tests/record-running" 3 600 30 >"$work/$1.out" 2>"$work/$1.err" &
 	pid=$!
 	until grep -q ready "$work/$1.out" || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
@@ -191,6 +192,7 @@ t_attach_moments()
 		pid=
 		for n in $(seq "$times"); do
 			if [ -z "$pid" ] || ! kill -0 $pid 2>/dev/null; then
+				: >"$work/moments.out"
 				"$PWD/build/tests/record-moments" $what >"$work/moments.out" 2>&1 &
 				pid=$!
 				until grep -q ready "$work/moments.out" || ! kill -0 $pid 2>/dev/null; do sleep 0.02; done

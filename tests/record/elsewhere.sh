@@ -21,6 +21,7 @@ start_there()
 {
 	local name=$1
 	shift
+	: >"$work/$name.out"
 	"$@" "$PWD/build/tests/record-running" 3 600 30 >"$work/$name.out" 2>"$work/$name.err" &
 	pid=$!
 	until grep -q ready "$work/$name.out" || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
@@ -100,7 +101,7 @@ t_attach_pids()
 # Programs, and a command, with filters for system calls.
 t_attach_filtered()
 {
-	local call refuse=$work/refuse
+	local call status refuse=$work/refuse
 	"${CC:-cc}" -D_GNU_SOURCE -o "$refuse" tests/userlib/refuse.c
 	for call in memfd_create fallocate; do
 		# What ends a process for it can't be tried. Only root may look, without a filter of its own, where the kernel can show it.
@@ -112,12 +113,13 @@ t_attach_filtered()
 		fi
 		start_there filtered "$refuse" $call 1
 		"$cudatrace" record -q -f -o "$work/trace-filtered" --pid $pid --duration 0.3 2>"$work/filtered.said"
+		status=$?
 		if [ $call = fallocate ]; then
-			is $? 0 "record --pid of a program that may not call $call" || cat "$work/filtered.said"
+			is $status 0 "record --pid of a program that may not call $call" || cat "$work/filtered.said"
 			every_call trace-filtered
 			ok $? "... every call of each thread is there"
 		else
-			is "$? $(grep -c "process $pid can't have a file in memory" "$work/filtered.said")" "1 1" "refused: a program that may not call $call" || cat "$work/filtered.said"
+			is "$status $(grep -c "process $pid can't have a file in memory" "$work/filtered.said")" "1 1" "refused: a program that may not call $call" || cat "$work/filtered.said"
 		fi
 		ended_well filtered
 	done
@@ -150,6 +152,7 @@ t_attach_user()
 	ended_well user
 	# By a limit a thread may come before others, but who may do no more than that can't take it back.
 	if prlimit --rtprio=10 true 2>/dev/null; then
+		: >"$work/user.out"
 		LD_LIBRARY_PATH=$dir prlimit --rtprio=10 "${user[@]}" "$dir/record-running" 3 600 30 >"$work/user.out" 2>"$work/user.err" &
 		pid=$!
 		until grep -q ready "$work/user.out" || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done

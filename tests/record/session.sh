@@ -22,6 +22,7 @@ start_for_session()
 # start_in_session NAME COMMAND...: a program for the session that runs already, as $pid
 start_in_session()
 {
+	: >"$work/$1.out"
 	FAKE_LOG=$work/session.log "${@:2}" >"$work/$1.out" 2>"$work/$1.err" &
 	pid=$!
 	until grep -q ready "$work/$1.out" || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done

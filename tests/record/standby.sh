@@ -6,6 +6,7 @@
 # start_standby NAME THREADS: as start_running, and it stands by
 start_standby()
 {
+	: >"$work/$1.out"
 	LD_PRELOAD=$PWD/build/libcudatrace.so CUDATRACE_STANDBY=1 "$PWD/build/tests/record-running" "$2" 600 30 >"$work/$1.out" 2>"$work/$1.err" &
 	pid=$!
 	# It has looked at libcuda's table by then: it would find the library there, where somebody was faster.
