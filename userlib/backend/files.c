@@ -348,7 +348,7 @@ static bool files_map(struct ct_producer *s, const struct ct_producer_size *size
 	return true;
 }
 
-static void make_own_dir(struct ct_text *t)
+static void files_make_own_dir(struct ct_text *t)
 {
 	char name[64];
 	struct ct_text n = { name, sizeof(name), 0 };
@@ -366,7 +366,7 @@ bool ct_files_open(void)
 	if (*ct_options.dir)
 		ct_put(&t, ct_options.dir);
 	else
-		make_own_dir(&t);
+		files_make_own_dir(&t);
 	/* A thread that looked for it while the recording before was left may have found that one's. */
 	ct_files_forget();
 	if (ct_options.packet_size) {

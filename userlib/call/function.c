@@ -17,7 +17,7 @@
 
 early_data const struct ct_call_above *ct_call_above;
 
-static void fill(struct ct_slot *s)
+static void function_fill(struct ct_slot *s)
 {
 	struct ct_symbol f;
 	bool named = ct_classify(&f, s->symbol);
@@ -64,14 +64,14 @@ static void fill(struct ct_slot *s)
 
 void ct_function_fill(struct ct_slot *s)
 {
-	fill(s);
+	function_fill(s);
 	/* The program may hold the thunk from a recording before, that was of other functions. */
 	s->left_out = !ct_function_chosen(s->symbol);
 	ct_function_route(s);
 }
 
 /* A quick one, if thunks.S can do what its calls need. */
-static ct_way *way(const struct ct_slot *s)
+static ct_way *function_way(const struct ct_slot *s)
 {
 	bool query = s->flags & CT_SLOT_QUERY;
 
@@ -85,13 +85,13 @@ static ct_way *way(const struct ct_slot *s)
 }
 
 /* Those that do more than being recorded go on with that. */
-static void route(struct ct_slot *s, u32 outside)
+static void function_route(struct ct_slot *s, u32 outside)
 {
 	bool closed = s->left_out || outside != CT_RANGE_INSIDE;
 	bool needed = !s->left_out && (s->after || s->flags & (CT_SLOT_RESCAN | CT_SLOT_BEGINS));
 
 	ct_store(&s->flags, (u8)(closed && needed ? s->flags | CT_SLOT_CLOSED : s->flags & ~CT_SLOT_CLOSED));
-	ct_store(&s->way, closed && !needed ? ct_call_above->pass : way(s));
+	ct_store(&s->way, closed && !needed ? ct_call_above->pass : function_way(s));
 }
 
 void ct_function_route(struct ct_slot *s)
@@ -101,7 +101,7 @@ void ct_function_route(struct ct_slot *s)
 	/* It may begin or end meanwhile. */
 	do {
 		outside = ct_load(&ct_outside);
-		route(s, outside);
+		function_route(s, outside);
 	} while (ct_load(&ct_outside) != outside);
 }
 

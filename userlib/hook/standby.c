@@ -144,7 +144,7 @@ static bool standby_make_page(void)
 /* ------------------------------------------------------ a request --------- */
 
 /* Of a list of "NAME=VALUE", as cudatrace_attach() takes it; NULL: it has none. */
-static const char *option(const char *texts, const char *name)
+static const char *standby_option(const char *texts, const char *name)
 {
 	size_t n = strlen(name);
 
@@ -154,7 +154,7 @@ static const char *option(const char *texts, const char *name)
 	return NULL;
 }
 
-static int is_our_path(struct dl_phdr_info *info, size_t size, void *data)
+static int standby_is_our_path(struct dl_phdr_info *info, size_t size, void *data)
 {
 	(void)size;
 	if (!ct_object_is_ours(info))
@@ -164,7 +164,7 @@ static int is_our_path(struct dl_phdr_info *info, size_t size, void *data)
 }
 
 /* The program's loader finds it beside this library, or else where the command has it. */
-static void *plugin(const char *file)
+static void *standby_plugin(const char *file)
 {
 	const char *name = strrchr(file, '/');
 	char beside[4096];
@@ -174,7 +174,7 @@ static void *plugin(const char *file)
 
 	/* There is no path if the list of objects can't be looked at now. */
 	*beside = '\0';
-	ct_each_object(is_our_path, &t);
+	ct_each_object(standby_is_our_path, &t);
 	end = strrchr(beside, '/');
 	if (!open_library)
 		open_library = (__typeof__(open_library))ct_find_next("dlopen");
@@ -190,11 +190,11 @@ static void *plugin(const char *file)
 
 static s32 standby_attach(struct ct_standby_page *p, const char *options)
 {
-	const char *gpu_file = option(options, CT_STANDBY_GPU), *stacks_file = option(options, CT_STANDBY_STACKS);
-	void *gpu = gpu_file ? plugin(gpu_file) : NULL, *stacks = stacks_file ? plugin(stacks_file) : NULL;
+	const char *gpu_file = standby_option(options, CT_STANDBY_GPU), *stacks_file = standby_option(options, CT_STANDBY_STACKS);
+	void *gpu = gpu_file ? standby_plugin(gpu_file) : NULL, *stacks = stacks_file ? standby_plugin(stacks_file) : NULL;
 	struct ct_begin_plugins plugins = {
-		.stacks_what = option(options, CT_STANDBY_STACKS_WHAT), .gpu_what = option(options, CT_STANDBY_GPU_WHAT),
-		.sample = option(options, CT_STANDBY_SAMPLE) != NULL,
+		.stacks_what = standby_option(options, CT_STANDBY_STACKS_WHAT), .gpu_what = standby_option(options, CT_STANDBY_GPU_WHAT),
+		.sample = standby_option(options, CT_STANDBY_SAMPLE) != NULL,
 	};
 	s32 rc;
 
@@ -214,8 +214,8 @@ static s32 standby_attach(struct ct_standby_page *p, const char *options)
 
 static s32 standby_gpu_end(const char *options)
 {
-	const char *file = option(options, CT_STANDBY_GPU);
-	void *gpu = file ? plugin(file) : NULL;
+	const char *file = standby_option(options, CT_STANDBY_GPU);
+	void *gpu = file ? standby_plugin(file) : NULL;
 	__typeof__(cudatrace_gpu_end) *gpu_end = gpu ? (__typeof__(gpu_end))dlsym(gpu, "cudatrace_gpu_end") : NULL;
 
 	return gpu_end ? gpu_end() : 0;
