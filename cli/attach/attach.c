@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -596,6 +597,8 @@ static int attach_alone(struct ct_attached *a, const struct ct_attach_to *to, pi
 			     pid, to->range->text);
 	if (!rc && to->dir)
 		rc = attach_check_dir(pid, to->dir, err);
+	if (!rc && !to->begun)
+		rc = ct_recorded_by_other(pid, to->dir, err);
 	if (!rc)
 		rc = a->standby ? attach_standby(a, to, err) : attach_from_outside(a, to, err);
 	if (rc < 0)
@@ -607,6 +610,9 @@ static int attach_alone(struct ct_attached *a, const struct ct_attach_to *to, pi
 		struct ct_error ignored = { 0 };
 
 		ct_attach_end(a, to, NULL, &kept, &ignored);
+		/* The pointers there are another library's, where a command with another mount of /proc attached at the same moment. */
+		if (ct_recorded_by_other(pid, to->dir, err))
+			return -EBUSY;
 		return ct_fail(err, ENOTSUP, "process %d: its libcuda has no table of pointers that is known, so calls of functions that it has looked up already would be missed; --force records what can be seen",
 			       pid);
 	}

@@ -380,7 +380,7 @@ t_attach_refused()
 	"$cudatrace" record -q -f -o "$work/trace-pre" --no-module -- "$PWD/build/tests/record-running" 1 3 >"$work/pre.out" 2>/dev/null &
 	until grep -q ready "$work/pre.out"; do sleep 0.05; done
 	pid=$(awk '/ready/ { print $2 }' "$work/pre.out")
-	refuse "a process that was preloaded" "preload library" "$cudatrace" record -q -f -o "$work/trace-no" --pid $pid
+	refuse "a process that was preloaded" "is being recorded already, by process" "$cudatrace" record -q -f -o "$work/trace-no" --pid $pid
 	wait $!
 }
 

@@ -105,12 +105,13 @@ t_attach_shot()
 	ended_well attach_shot
 }
 
-# attach_both ROUND: two commands attach to $pid at the same moment; one records, and the other says one line
+# attach_both COPIES [LIBRARY]: two commands attach to $pid at the same moment, the second with that library; one records, and the
+# other says one line.  So many libraries are there then, at most
 attach_both()
 {
-	local one bad=0 recorders=()
+	local one bad=0 recorders=() libraries=("${CUDATRACE_LIBRARY:-}" "${2:-${CUDATRACE_LIBRARY:-}}")
 	for one in 1 2; do
-		CUDATRACE_ATTACH_DEADLINE=60 "$cudatrace" record -q -f -o "$work/trace-turn-$one" --pid $pid 2>"$work/turn-$one.said" &
+		CUDATRACE_LIBRARY=${libraries[one - 1]} CUDATRACE_ATTACH_DEADLINE=60 "$cudatrace" record -q -f -o "$work/trace-turn-$one" --pid $pid 2>"$work/turn-$one.said" &
 		recorders+=($!)
 	done
 	# Until one of them has ended; or both record.
@@ -129,7 +130,7 @@ attach_both()
 		*) bad=10 ;;
 		esac
 	done
-	[ $bad = 1 ] && [ "$(sed -n 's/.*r-xp.*memfd:libcudatrace-/x/p' "/proc/$pid/maps" | wc -l)" -le 1 ]
+	[ $bad = 1 ] && [ "$(sed -n 's/.*r-xp.*memfd:libcudatrace-/x/p' "/proc/$pid/maps" | wc -l)" -le "$1" ]
 }
 
 is_one_line() { [ "$(wc -l <"$1")" = 1 ] && grep -q 'is being recorded already' "$1"; }
@@ -149,7 +150,7 @@ t_attach_both()
 				wait $pid && ! grep -q 'CHANGED\|wrong [1-9]' "$work/both_new.out" || bad=$((bad + 1))
 				start_running both_new 4 30
 			fi
-			attach_both || { bad=$((bad + 1)); sed 's/^/# /' "$work"/turn-[12].said "$work/turn.calls"; kill -0 $pid 2>/dev/null || break; }
+			attach_both 1 || { bad=$((bad + 1)); sed 's/^/# /' "$work"/turn-[12].said "$work/turn.calls"; kill -0 $pid 2>/dev/null || break; }
 		done
 		is $bad 0 "two commands attach at the same moment ($how), $n times: one records all calls, the other says one line"
 		ended_well both_$how "$([ $how != standby ] || echo standby)"

@@ -13,7 +13,7 @@ choose_parts "inference machine report unseen status orphan options sanitizers h
 	ending full_disk file_limit liar problems refused gpu gpu_transfers gpu_options gpu_nodes gpu_capture gpu_clock gpu_times gpu_numbers
 	gpu_threads gpu_late gpu_lost gpu_full gpu_limit gpu_company gpu_missing gpu_device gpu_processes gpu_exit gpu_exec gpu_blocked gpu_inside gpu_meets gpu_hardware gpu_names gpu_absent metrics metrics_clocks metrics_elsewhere metrics_absent attach attach_thread attach_exec attach_gpu attach_killed attach_deserted attach_ends attach_paused attach_refused standby standby_off standby_killed standby_window ways_doctor chosen capture capture_running capture_iterations slow_iteration standby_forked attach_cycles attach_moments attach_uprobes attach_late attach_shot attach_root attach_pids attach_filtered attach_user attach_musl attach_real_musl in_session in_session_idle in_session_buffers in_session_standby in_session_refused top_keys top_programs top_elsewhere top_used top_attached top_container top_unreadable pack
 	keep_size keep_long keep_torn keep_storm keep_week keep_full keep_gone keep_names names_full keep_copies keep_on keep_started ${CT_TEST_LONG:+keep_most} keep_unread keep_killed keep_overtaken keep_attached
-	attach_taken_over attach_both_paused attach_both attach_guard_killed
+	attach_taken_over attach_both_paused attach_both attach_builds attach_builds_both attach_guard_killed
 	in_session_options in_session_all session_options session_who session_names
 	stacks stacks_interpreters stacks_embedded stacks_debian stacks_free_threaded stacks_held stacks_none stacks_hang stacks_explain
 	stacks_sampled stacks_moment stacks_tail stacks_waits stacks_many stacks_startup stacks_startup_forked stacks_startup_started stacks_sample_options stacks_refused stacks_unreadable stacks_killed stacks_memory stacks_exports stacks_parquet stacks_folded
@@ -260,6 +260,7 @@ t_orphan()
 . tests/record/capture.sh
 . tests/record/pack.sh
 . tests/record/cycles.sh
+. tests/record/builds.sh
 . tests/record/elsewhere.sh
 . tests/record/chosen.sh
 . tests/record/keep.sh

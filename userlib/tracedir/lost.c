@@ -17,7 +17,7 @@
 #define PAGE	4096
 
 static struct ct_lost_page *page;	/* NULL: there is none */
-/* Of the recording that was left last: it stays mapped for who is counting just now, until the next one takes its place. */
+/* Of the recording that was left last: memory, for who is counting just now, until the next one takes its place. */
 static struct ct_lost_page *left;
 
 /*
@@ -74,9 +74,12 @@ void ct_lost_open(const char *dir)
 
 void ct_lost_forget(void)
 {
-	if (page)
-		left = page;
+	if (!page)
+		return;
+	left = page;
 	ct_store(&page, NULL);
+	/* Who has the file mapped records. */
+	ct_map_over(left, PAGE, MAP_FIXED);
 }
 
 void ct_lost_add(void)
