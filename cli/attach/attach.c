@@ -19,6 +19,7 @@
 
 #include "attach/guard.h"
 #include "attach/inject.h"
+#include "attach/recorded.h"
 #include "attach/seccomp.h"
 #include "attach/standby.h"
 #include "attach/target.h"
@@ -413,12 +414,31 @@ struct attach_answer {
 	uint32_t ticket;
 };
 
+/* By chance, as commands in two namespaces of pids may have the same number. */
+static uint32_t attach_mark(void)
+{
+	uint32_t mark = 0;
+
+	return getrandom(&mark, sizeof(mark), GRND_NONBLOCK) == (ssize_t)sizeof(mark) ? mark : (uint32_t)ct_now_ns();
+}
+
+/* Not that of another command, which may have come first where both have another mount of /proc. */
+static void attach_undo_start(pid_t pid, uint64_t at, uint32_t mark)
+{
+	struct ct_error ignored = { 0 };
+	uint64_t begins = 0, none = 0;
+
+	at += offsetof(struct ct_attach_answer, begins);
+	if (!attach_memory(pid, at, &begins, sizeof(begins), false, &ignored) && (uint32_t)begins == mark)
+		attach_memory(pid, at, &none, sizeof(none), true, &ignored);
+}
+
 static int attach_start(struct ct_inject *x, const struct ct_attach_to *to, const struct ct_target *t,
 			struct attach_answer *answer, struct ct_error *err)
 {
 	uint64_t function = attach_function(to, t->at, CT_ATTACH_LIBRARY, "cudatrace_attach_start");
 	uint64_t at = attach_function(to, t->at, CT_ATTACH_LIBRARY, "cudatrace_attach_answer"), args[6] = { 0 }, result = 0;
-	struct ct_attach_asked asked = { .sample = to->sample };
+	struct ct_attach_asked asked = { .sample = to->sample, .mark = attach_mark() };
 	int rc;
 
 	if (!function || !at)
@@ -437,12 +457,8 @@ static int attach_start(struct ct_inject *x, const struct ct_attach_to *to, cons
 	if (!args[0])
 		return ct_fail(err, EIO, "process %d: its memory can't be written", t->pid);
 	rc = ct_inject_call(x, function, args, &result, err);
-	if (rc && x->broken) {
-		struct ct_error ignored = { 0 };
-		uint32_t none = 0;
-
-		attach_memory(t->pid, at + offsetof(struct ct_attach_answer, begins), &none, sizeof(none), true, &ignored);
-	}
+	if (rc && x->broken)
+		attach_undo_start(t->pid, at, asked.mark);
 	/* A late one has come back by now. */
 	if (rc && !x->late)
 		return rc;

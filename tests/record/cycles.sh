@@ -157,6 +157,63 @@ t_attach_both()
 	done
 }
 
+# mapped_at FILE: where it begins in $pid
+mapped_at() { sed -n "s|^\\([0-9a-f]*\\)-[0-9a-f]* r-.p 00000000 .*$1.*|\\1|p" "/proc/$pid/maps" | head -n 1; }
+
+# symbol_at FILE NAME START: where an exported symbol of FILE is in $pid, by where that begins there
+symbol_at() { echo $((0x$3 + 0x$(nm -D --defined-only "$1" | sed -n "s/^\\([0-9a-f]*\\) . $2\\(@@.*\\)*$/\\1/p" | head -n 1))); }
+
+# peek ADDRESS BYTES: of $pid, as hexadecimal digits
+peek() { perl -e 'open F, "<", "/proc/$ARGV[0]/mem" or die; sysseek F, $ARGV[1], 0; sysread F, $b, $ARGV[2]; print unpack "H*", $b' $pid "$1" "$2"; }
+poke() { perl -e 'open F, "+<", "/proc/$ARGV[0]/mem" or die; sysseek F, $ARGV[1], 0; syswrite(F, pack "H*", $ARGV[2]) or die' $pid "$1" "$2"; }
+
+# fails_at ADDRESS: record --pid, where the call that it makes fails there, by an instruction that there is not
+fails_at()
+{
+	local code
+	code=$(peek "$1" 2)
+	poke "$1" 0f0b
+	refuse "a call that fails" "the call failed with signal 4 and was undone" "$cudatrace" record -q -f -o "$work/trace-no" --pid $pid --duration 1
+	poke "$1" "$code"
+}
+
+# A beginning that fails is undone, but not that of another command, which with another mount of /proc has a turn of its own.
+t_attach_undone()
+{
+	local libc library begins start other
+	libc=$(ldd "$PWD/build/tests/record-running" | sed -n 's/.*=> \(.*libc\.so\.6\) .*/\1/p')
+	if [ "$(id -u)" != 0 ] || ! nm -D --defined-only "$libc" | grep -q ' pthread_create@@'; then
+		skip "a call that fails: needs root, and glibc 2.34"
+		return
+	fi
+	start_running undone 3 30
+	attach trace-undone 0.1
+	ok $? "undone: the library is there" || cat "$work/trace-undone.said"
+	library=$(mapped_at memfd:libcudatrace-)
+	start=$(symbol_at build/libcudatrace.so cudatrace_attach_start "$library")
+	if ! poke "$start" "$(peek "$start" 2)" 2>/dev/null; then
+		skip "a call that fails: the kernel lets nobody change a program's code (proc_mem.force_override)"
+		ended_well undone
+		return
+	fi
+	# Behind 8 numbers, the last one to fill up.
+	begins=$(($(symbol_at build/libcudatrace.so cudatrace_attach_answer "$library") + 32))
+	fails_at "$(symbol_at "$libc" pthread_create "$(mapped_at libc.so.6)")"
+	is "$(peek $begins 8)" 0000000000000000 "... nothing begins any more"
+	attach trace-undone 0.2 && every_call trace-undone
+	ok $? "... and it is attached to again" || cat "$work/trace-undone.said"
+	other=$(perl -e 'print unpack "H*", pack "VV", 0x12345678, shift' $pid)
+	poke $begins "$other"
+	fails_at "$start"
+	is "$(peek $begins 8)" "$other" "... another command's beginning is left alone"
+	refuse "while that is not over" "process $pid: another beginning there is not over yet" \
+		"$cudatrace" record -q -f -o "$work/trace-no" --pid $pid --duration 1
+	poke $begins 0000000000000000
+	attach trace-undone 0.2 && every_call trace-undone
+	ok $? "... then it goes" || cat "$work/trace-undone.said"
+	ended_well undone
+}
+
 # What does the work is killed: its thread is no longer before others.
 t_attach_guard_killed()
 {

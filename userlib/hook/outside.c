@@ -57,7 +57,7 @@ static u32 outside_begin_alone(void)
 {
 	u32 number = outside_begin();
 
-	__atomic_store_n(&cudatrace_attach_answer.begins, 0u, __ATOMIC_RELEASE);
+	__atomic_store_n(&cudatrace_attach_answer.begins, 0ull, __ATOMIC_RELEASE);
 	return number;
 }
 
@@ -80,7 +80,8 @@ EXPORT int cudatrace_attach_start(const struct ct_attach_asked *asked)
 {
 	int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 	struct ct_attach_answer *answer = &cudatrace_attach_answer;
-	u32 ticket, pid = (u32)ct_sys0(SYS_getpid), other = ct_load(&answer->begins);
+	u64 own = CT_ATTACH_BEGINS(ct_sys0(SYS_getpid), asked->mark), other = ct_load(&answer->begins);
+	u32 ticket;
 	bool created = false;
 	pthread_t thread;
 	u64 mask;
@@ -88,10 +89,10 @@ EXPORT int cudatrace_attach_start(const struct ct_attach_asked *asked)
 	create = (__typeof__(create))ct_find_next("pthread_create");
 	let_go = (__typeof__(let_go))ct_find_next("pthread_detach");
 	/* In a child that was forked meanwhile it is its parent's. */
-	if (other == pid || !ct_cas(&answer->begins, other, pid))
+	if (other >> 32 == own >> 32 || !ct_cas(&answer->begins, other, own))
 		return -11;	/* EAGAIN */
 	if (ct_begin_records()) {
-		ct_store(&answer->begins, 0u);
+		ct_store(&answer->begins, 0ull);
 		return -16;	/* EBUSY */
 	}
 	outside_asked = *asked;

@@ -29,7 +29,8 @@ int cudatrace_attach(const char *options, uint32_t (*stack)(void));
 /* What is asked for: addresses in the process, 0: not wanted. */
 struct ct_attach_asked {
 	uint64_t stack, stacks_begin, gpu_begin;
-	uint32_t sample, reserved;
+	uint32_t sample;
+	uint32_t mark;			/* whose beginning it is: any number, another one each time */
 	char stacks_what[32], gpu_what[32];
 	char options[8192];
 };
@@ -55,8 +56,11 @@ struct ct_attach_answer {
 	uint32_t number;		/* of the recording that began */
 	uint32_t cancelled;
 	uint32_t running;		/* the number of the recording that runs now; 0: none */
-	uint32_t begins;		/* the process's pid while a beginning is not over; who undoes cudatrace_attach_start() clears it */
+	uint64_t begins;		/* CT_ATTACH_BEGINS() while a beginning is not over; who undoes cudatrace_attach_start() clears its own */
 };
+
+/* The process's pid, as a child that was forked meanwhile has its parent's; and whose beginning it is. */
+#define CT_ATTACH_BEGINS(pid, mark)	((uint64_t)(uint32_t)(pid) << 32 | (mark))
 
 extern struct ct_attach_answer cudatrace_attach_answer;
 int cudatrace_attach_start(const struct ct_attach_asked *asked);
