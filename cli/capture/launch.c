@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,6 +26,7 @@ static volatile sig_atomic_t stopped;
 
 bool ct_launch_injected;
 char ct_launch_keeps[24];
+char ct_launch_mark[33];
 const char *ct_launch_stands_by;
 char ct_launch_nvtx[PATH_MAX];
 char ct_launch_gpu[PATH_MAX];
@@ -211,10 +213,13 @@ static void launch_set_environment(const char *library, const char *dir, const u
 		setenv("CUDATRACE_SAMPLE", "1", 1);
 	else
 		unsetenv("CUDATRACE_SAMPLE");
-	if (*ct_launch_keeps)
+	if (*ct_launch_keeps) {
 		setenv("CUDATRACE_KEEP", ct_launch_keeps, 1);
-	else
+		setenv(CT_LAUNCH_MARK, ct_launch_mark, 1);
+	} else {
 		unsetenv("CUDATRACE_KEEP");
+		unsetenv(CT_LAUNCH_MARK);
+	}
 	launch_stand_by();
 	if (*ct_launch_nvtx)
 		launch_inject("NVTX_INJECTION64_PATH", "CUDATRACE_NVTX_NEXT", ct_launch_nvtx);
@@ -259,6 +264,17 @@ static void launch_catch_signals(void)
 	}
 }
 
+static int launch_make_mark(struct ct_error *err)
+{
+	uint8_t random[16];
+
+	if (getrandom(random, sizeof(random), 0) != sizeof(random))
+		return ct_fail(err, errno, "no random numbers: %s", strerror(errno));
+	for (unsigned int i = 0; i < sizeof(random); i++)
+		sprintf(ct_launch_mark + 2 * i, "%02x", random[i]);
+	return 0;
+}
+
 int ct_launch(struct ct_child *child, char **argv, const char *library, const char *dir,
 	      const uint8_t uuid[16], const char *backend, struct ct_error *err)
 {
@@ -268,6 +284,9 @@ int ct_launch(struct ct_child *child, char **argv, const char *library, const ch
 	int report[2], code = 0;
 	ssize_t n;
 
+	code = *ct_launch_keeps ? launch_make_mark(err) : 0;
+	if (code)
+		return code;
 	if (pipe2(report, O_CLOEXEC))
 		return ct_fail(err, errno, "pipe: %s", strerror(errno));
 	/* A signal that arrives before the handlers are set must not be lost. */

@@ -65,6 +65,13 @@ extern const char *ct_launch_stands_by;
 /* How many bytes of names a trace directory with bounds (--keep) may have; "": there are none.  Set before ct_launch(). */
 extern char ct_launch_keeps[24];
 
+/*
+ * By what the program, and what it starts, is known where it is to be recorded as long as any of that runs (--keep): the
+ * value of this variable in its environment, which its user and root alone can read.  "": before ct_launch().
+ */
+#define CT_LAUNCH_MARK	"CUDATRACE_STARTED"
+extern char ct_launch_mark[33];
+
 /* The plugin that NVTX is to load, "" for none.  Set before ct_launch(). */
 extern char ct_launch_nvtx[PATH_MAX];
 

@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Processes that came from a program that was started here, and may outlive it: a server that puts itself into
- * the background, a launcher's workers.  They have its environment, which names the trace.
+ * Processes that came from a program that was started here with bounds (--keep), and may outlive it: a server that puts itself into
+ * the background, a launcher's workers.  They have its environment, with a mark that nobody else knows (ct_launch_mark): the trace's
+ * uuid, which everybody may read, would let any user keep a recording of root's going.
  */
 #ifndef CT_CLI_STARTED_H
 #define CT_CLI_STARTED_H
 
-#include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
-/* How many run whose records go to the trace @uuid, or may; @text: one of them, as "server[4711]"; NULL: whether there is any is all that is asked.  Only those that this user may look at. */
-unsigned int ct_started(const uint8_t uuid[16], char *text, size_t size);
+struct ct_started {
+	uint64_t look;	/* ns: when to look for them again; 0: the program itself ran at the last look */
+};
+
+/* Is it one of them?  False also where this user may not look at it. */
+bool ct_started_is(pid_t pid);
+
+/* The program has ended.  Does one of them run, and is the recording to go on?  Says so the first time. */
+bool ct_started_goes_on(struct ct_started *s);
 
 #endif

@@ -48,7 +48,6 @@
 #define LONGEST		1e9	/* seconds: for what is to last longer nobody gives an end */
 
 #define LOOK_MS		100	/* between two looks at what a flight recorder is to do */
-#define STARTED_NS	500000000ull	/* between two looks at what the program left running */
 
 struct env {
 	struct ct_option_output output;
@@ -76,7 +75,7 @@ struct recording {
 	struct ct_sampler *sampler;
 	struct ct_metrics *metrics;
 	char library[PATH_MAX];
-	uint64_t started;	/* ns: when to look for what the program left running; 0: it runs itself */
+	struct ct_started started;
 };
 
 enum { KEY_NO_MODULE = 0x100, KEY_RING_SIZE, KEY_SUBBUF_SIZE, KEY_SUBBUFS, KEY_GROUPS, KEY_INJECT, KEY_NO_NVTX,
@@ -360,22 +359,7 @@ static int record_pause(const struct recording *rec)
  */
 static bool record_goes_on(struct recording *rec)
 {
-	char name[64], more[32] = "";
-	unsigned int count;
-
-	if (!ct_flight_is_on(&rec->env->flight) || ct_launch_stopped())
-		return false;
-	if (ct_now_ns() < rec->started)
-		return true;
-	count = ct_started(rec->to.uuid, rec->started ? NULL : name, sizeof(name));
-	if (count && !rec->started) {
-		if (count > 1)
-			snprintf(more, sizeof(more), " and %u more", count - 1);
-		fprintf(stderr, "cudatrace: the program has ended; recording goes on with what it started, %s%s (Ctrl-C ends it)\n",
-			name, more);
-	}
-	rec->started = ct_now_ns() + STARTED_NS;
-	return count;
+	return ct_flight_is_on(&rec->env->flight) && ct_started_goes_on(&rec->started);
 }
 
 static bool record_runs(struct recording *rec)

@@ -338,6 +338,47 @@ t_keep_started()
 	is "$? $(kill "$(cat "$work/started.out")" && echo runs)" "3 runs" "... or until it is told to end, with the program's status" || cat "$work/started.said"
 }
 
+# Another user knows the trace's number, and has it in the environment of a process: that is none that the program started.
+t_keep_stranger()
+{
+	local dir=$work/trace-stranger recorder stranger uuid other=(setpriv --reuid 65534 --clear-groups)
+	if [ "$(id -u)" != 0 ] || ! "${other[@]}" true 2>/dev/null; then
+		skip "a process of another user: needs root"
+		return
+	fi
+	rm -rf "$dir"
+	rm -f "$work/stranger.go"
+	mkfifo "$work/stranger.go"
+	"$cudatrace" record -q --no-module --keep 16M -o "$dir" -- bash -c 'echo ready; read -r x <"$0"' "$work/stranger.go" >"$work/stranger.out" 2>"$work/stranger.said" &
+	recorder=$!
+	wait_until grep -q ready "$work/stranger.out"
+	uuid=$(sed -n '1s/.* uuid=\([0-9a-f]*\) .*/\1/p' "$dir/.registry")
+	CUDATRACE_TRACE=$uuid CUDATRACE_STARTED=$uuid CUDATRACE_DIR=$dir "${other[@]}" sleep 600 &
+	stranger=$!
+	wait_until grep -qzx "CUDATRACE_TRACE=$uuid" "/proc/$stranger/environ"
+	echo >"$work/stranger.go"
+	wait_until has_ended $recorder
+	is "$? $(grep -c 'recording goes on' "$work/stranger.said")" "0 0" "record --keep ends with the program, whatever another user's process has in its environment" || cat "$work/stranger.said"
+	kill $recorder 2>/dev/null
+	wait $recorder
+	kill $stranger
+	wait $stranger 2>/dev/null
+	# What root's program starts as another user counts, however it was started.
+	rm -rf "$dir"
+	"$cudatrace" record -q --no-module --keep 16M -o "$dir" -- \
+		bash -c 'nohup setsid setpriv --reuid 65534 --clear-groups sleep 600 >/dev/null 2>&1 & until grep -qx sleep /proc/$!/comm; do sleep 0.05; done; echo $!' >"$work/stranger.out" 2>"$work/stranger.said" &
+	recorder=$!
+	wait_until grep -q 'recording goes on with what it started, sleep\[' "$work/stranger.said"
+	is "$(ps -o uid= -p "$(cat "$work/stranger.out")" | tr -d ' ')" 65534 "... but goes on with what it started as another user" || cat "$work/stranger.said"
+	kill "$(cat "$work/stranger.out")"
+	wait_until has_ended $recorder
+	ok $? "... until that ends"
+	wait $recorder
+	rm -f "$work/stranger.go"
+}
+
+has_ended() { ! kill -0 "$1" 2>/dev/null; }
+
 # on_copies NAME: how many copies of that trace are there
 on_copies() { find "$work" -maxdepth 1 -name "$1-*" | wc -l; }
 
