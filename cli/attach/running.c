@@ -21,6 +21,7 @@
 #include "base/proc.h"
 #include "base/rank.h"
 #include "capture/drain.h"
+#include "capture/started.h"
 #include "trace/directory.h"
 #include "trace/registry.h"
 #include "write/write_registry.h"
@@ -48,6 +49,7 @@ struct running {
 	struct ct_drain *drain;
 	bool ranges;			/* processes say when the capture range begins and ends */
 	bool searches;			/* for processes that come meanwhile */
+	struct ct_started started;	/* what outlives the program that was started here */
 	unsigned int looks;		/* that are left to those that may have left by themselves */
 	uint64_t looks_at;		/* ns: the next one */
 };
@@ -149,11 +151,15 @@ static void running_forget_ended(struct running *r)
 /* Is it the program that was started here, or one that came from it? */
 static bool running_is_ours(const struct running *r, pid_t pid)
 {
+	const struct ct_child *child = r->asked->child;
 	struct ct_proc_stat s;
 
-	while (pid > 1 && pid != r->asked->child->pid && ct_proc_stat(pid, &s))
+	if (ct_started_is(pid))
+		return true;
+	while (pid > 1 && pid != child->pid && ct_proc_stat(pid, &s))
 		pid = s.parent;
-	return pid == r->asked->child->pid;
+	/* Its number may be another program's by now. */
+	return pid == child->pid && !child->ended;
 }
 
 static bool running_is_wanted(const struct running *r, pid_t pid)
@@ -375,18 +381,22 @@ static void running_tell_ranges(const struct running *r)
 
 /* ------------------------------------------------------ from begin to end -- */
 
-/* Until that time, but not long.  True: the program that was started here has ended. */
+/*
+ * Until that time, but not long.  True: the program that was started here has ended, and nothing runs with which a
+ * flight recorder would go on.
+ */
 static bool running_wait(struct running *r, uint64_t until)
 {
 	uint64_t now = ct_now_ns(), ms = now < until ? (until - now) / 1000000 + 1 : 0;
+	struct ct_child *child = r->asked->child;
 
 	if (ms > LOOK_MS)
 		ms = LOOK_MS;
-	if (!r->asked->child)
+	if (!child || child->ended)
 		poll(NULL, 0, (int)ms);
 	else
-		ct_launch_wait(r->asked->child, (int)ms);
-	return r->asked->child && r->asked->child->ended;
+		ct_launch_wait(child, (int)ms);
+	return child && child->ended && !(ct_flight_is_on(r->asked->flight) && ct_started_goes_on(&r->started));
 }
 
 /* Its recording has ended by itself: begins another one, or says why not, where that is the last try. */

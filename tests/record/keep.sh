@@ -379,6 +379,32 @@ t_keep_stranger()
 
 has_ended() { ! kill -0 "$1" 2>/dev/null; }
 
+# The same with a part of the program's time: each outlives what started it, and comes to its first call after that.
+t_keep_started_part()
+{
+	local dir=$work/trace-part recorder option program
+	for option in "--delay 0.1" "--duration 600" "--capture-range cudaProfilerApi"; do
+		rm -rf "$dir"
+		rm -f "$work/part.go"
+		: >"$work/part.out"
+		program="$PWD/build/tests/record-ranged profiler"
+		# shellcheck disable=SC2086
+		WAIT=$work/part.go "$cudatrace" record -q --keep 96M $option -o "$dir" -- bash -c 'setsid "$@" >"$0" 2>&1 & exit 3' "$work/part.out" $program 2>"$work/part.said" &
+		recorder=$!
+		wait_until grep -q 'recording goes on with what it started' "$work/part.said"
+		ok $? "record --keep $option goes on with what the program started" || cat "$work/part.said"
+		wait_until grep -q ready "$work/part.out"
+		[ "$option" = "--duration 600" ] || wait_until grep -q 'cudatrace: recording record-ranged' "$work/part.said"
+		touch "$work/part.go"
+		wait_until has_ended $recorder
+		wait $recorder
+		is "$? $(tail -n 1 "$work/part.out")" "3 wrong 0" "... to its end, with the program's status" || cat "$work/part.said" "$work/part.out"
+		is "$("$cudatrace" export --format jsonl -o - "$dir" 2>/dev/null | jq -n '[inputs | select(.name == "cuMemAlloc" and .phase == "E") | .size / 16] | [min, max, length] | join(" ")')" \
+			"$([ "$option" = "--capture-range cudaProfilerApi" ] && echo '"400 599 200"' || echo '"1 1000 1000"')" "... and has its calls" || cat "$work/part.said"
+	done
+	rm -f "$work/part.go"
+}
+
 # on_copies NAME: how many copies of that trace are there
 on_copies() { find "$work" -maxdepth 1 -name "$1-*" | wc -l; }
 
