@@ -46,6 +46,7 @@ static void verdict_polls(struct ct_verdict *v, const struct ct_polls *polls, un
 
 	v->polled = t ? t->app : 0;
 	v->polling = t ? t->calls : 0;
+	v->waits = t ? t->waits : 0;
 }
 
 void ct_verdict_of(struct ct_verdict *v, const struct ct_analysis *a, unsigned int process)
@@ -204,6 +205,7 @@ static struct shares verdict_shares(const struct ct_verdict *v)
 		copies += stage->copies - stage->sets;
 		sets += stage->sets;
 	}
+	s.syncs += v->waits;
 	s.only_copies = !launches && copies > sets;
 	s.elsewhere = s.app * v->elsewhere;
 	s.pauses = verdict_pauses(v, s.app);	/* of them: those before it asked in vain are none */

@@ -26,6 +26,7 @@ struct ct_verdict {
 	enum ct_sample_state waits_for;		/* most of it */
 	char holders[300];			/* of Python's lock, if it is that: ct_holders_text() */
 	uint64_t polled, polling;		/* ns: see struct ct_polls_thread: .app, .calls of the one launching thread */
+	uint64_t waits;				/* ... .waits of it */
 	bool rank;				/* it is one of several ranks: it waits for no requests */
 	bool partly;				/* some calls only were recorded (record --functions, --types) */
 	bool simulated;				/* the GPU */

@@ -196,5 +196,7 @@ void ct_explain_choose(struct ct_explain *x, unsigned int index)
 	polls = x->thread && ct_account_turns(x->account) <= 1 ?
 		ct_polls_of(&acc->polls, index, x->thread->tid) : NULL;
 	x->polled = polls ? polls->app : 0;
+	x->polling = polls ? polls->calls : 0;
+	x->poll_waits = polls ? polls->waits : 0;
 	x->waiting = x->busy ? CT_STAGES_MAIN(x->busy->any.stages, .waiting) : 0;
 }

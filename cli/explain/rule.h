@@ -84,6 +84,7 @@ struct ct_explain {
 	uint64_t elsewhere;			/* ns of the application without work of its own: ct_hot_elsewhere() */
 	enum ct_sample_state waits_for;		/* most of it */
 	uint64_t polled;			/* ns of the application in which the GPU was asked, and was not done: ct_polls_of() */
+	uint64_t polling, poll_waits;		/* ns in these questions; so many times it waited by them */
 	uint64_t waiting;			/* ns in which the GPU only waited for other ranks */
 	uint64_t wall[CT_SCOPE_COUNT];		/* ns */
 	uint64_t iterations;			/* of the steady state, at least 1 */

@@ -23,7 +23,8 @@ const struct ct_rule ct_rules[] = {
 	  "% of the steady state in synchronisations, at most",
 	  "If the host hardly ever waits although it synchronises, the GPU was done before. At least 10 launches "
 	  "an iteration and a synchronisation in every second one; otherwise the records do not show it. From a synchronisation "
-	  "that left nothing to do until the next launch it is not launching that takes the time.",
+	  "that left nothing to do until the next launch it is not launching that takes the time; nor where a launch takes more than "
+	  "5 ms with what is between it and the next one.",
 	  NULL, ct_rule_host_bound, CT_CAUSE_HOST, LINES(APP) | LINES(TIME) },
 	{ "gpu-idle", "idle times of the GPU between its work, and what the host did meanwhile", 5, SHARE,
 	  "Only where the GPU was recorded (record --gpu). A gap is from the end of all work of a GPU to the begin of the "
@@ -91,6 +92,10 @@ const struct ct_rule ct_rules[] = {
 	  "A program that calls a function again after it failed may have ignored the failure. "
 	  "CUDA_ERROR_NOT_READY is no failure.",
 	  NULL, ct_rule_errors, CT_CAUSE_OWN, 0 },
+	{ "last-error", "an error after which the program gave the GPU no more work", 1, "failure",
+	  "Of a launch, a copy, an allocation, a synchronisation, a context or a load of code. The program may have ended because of "
+	  "it. CUDA_ERROR_DEINITIALIZED does not count, which is what programs meet as they end.",
+	  &ct_error_ends_analyser, ct_rule_last_error, CT_CAUSE_OWN, 0 },
 	{ "ioctls", "time in ioctls of the kernel driver, with RM command or class and object", 5,
 	  "% of the wall time of startup or steady state",
 	  "In the steady state a program needs hardly any: launches do not enter the kernel.",

@@ -26,6 +26,7 @@ struct live_thread {
 	struct ct_phase_record *list;	/* tokens until the pattern is known */
 	uint32_t count, next_try;
 	struct ct_pattern pattern;
+	struct ct_phase_poll poll;
 	bool known;
 	uint64_t key;			/* of the token before */
 	uint64_t number, begin;
@@ -55,7 +56,8 @@ static struct live_thread *live_room(struct ct_live_iterations *w, uint64_t now)
 	return oldest;
 }
 
-static struct live_thread *live_thread(struct ct_live_iterations *w, const struct ct_record *r)
+/* @add: one that is not known yet, too */
+static struct live_thread *live_thread(struct ct_live_iterations *w, const struct ct_record *r, bool add)
 {
 	struct live_thread *t;
 
@@ -66,7 +68,7 @@ static struct live_thread *live_thread(struct ct_live_iterations *w, const struc
 	for (unsigned int i = 0; i < w->count; i++)
 		if (w->threads[i].pid == r->pid && w->threads[i].tid == r->tid)
 			return &w->threads[i];
-	t = live_room(w, r->end);
+	t = add ? live_room(w, r->end) : NULL;
 	if (!t)
 		return NULL;
 	*t = (struct live_thread){ .pid = r->pid, .tid = r->tid, .next_try = LIVE_FIRST };
@@ -175,14 +177,11 @@ void ct_live_iterations_add(struct ct_live_iterations *w, const struct ct_regist
 	struct live_thread *t;
 
 	if (r->flags & (CT_F_BEGIN | CT_F_ABANDONED) ||
-	    (kind != CT_PHASE_LAUNCH && kind != CT_PHASE_GRAPH && kind != CT_PHASE_WAIT && kind != CT_PHASE_COPY))
+	    ((kind < CT_PHASE_SET || kind > CT_PHASE_GRAPH) && kind != CT_PHASE_POLL))
 		return;
 	w->start = reg->start;
-	ct_phase_record_make(reg, r, kind, &h);
-	if (!ct_token_is(&h))
-		return;
-	t = live_thread(w, r);
-	if (!t)
+	t = live_thread(w, r, kind == CT_PHASE_LAUNCH || kind == CT_PHASE_GRAPH || kind == CT_PHASE_WAIT);
+	if (!t || !ct_phase_polled(&t->poll, reg, r, kind, &h) || !ct_token_is(&h))
 		return;
 	t->used = r->end;
 	if (t->known)

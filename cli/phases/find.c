@@ -263,6 +263,24 @@ static int find_launches(struct ct_phase_work *w)
 	return 0;
 }
 
+/* What was not kept of a thread while process @w lived.  Its streams may have been kept to different moments: until when everything is there. */
+static struct ct_phase_more find_more(const struct ct_phase_work *w, const struct ct_phase_thread *t)
+{
+	struct ct_phase_more all = { .from = UINT64_MAX };
+
+	for (uint32_t i = 0; i < t->more_count; i++) {
+		const struct ct_phase_more *more = &t->more[i];
+
+		if (more->to < w->from || more->from >= w->to)
+			continue;
+		all.from = more->from < all.from ? more->from : all.from;
+		all.last_end = more->last_end > all.last_end ? more->last_end : all.last_end;
+		all.launches += more->launches;
+		all.works += more->works;
+	}
+	return all;
+}
+
 /* What the threads of process @w did while it lived.  @threads: those of its pid */
 static int find_slices(struct ct_phase_work *w, const struct ct_phase_records *h,
 			 const uint32_t *threads, uint32_t count)
@@ -275,9 +293,12 @@ static int find_slices(struct ct_phase_work *w, const struct ct_phase_records *h
 	for (uint32_t i = 0; i < count; i++) {
 		const struct ct_phase_thread *t = &h->threads[threads[i]];
 		struct ct_thread_events *s = &w->slices[w->slices_count];
-		uint32_t from = ct_phase_records_find(t, w->from), to = ct_phase_records_find(t, w->to);
+		struct ct_phase_more more = find_more(w, t);
+		uint32_t from = ct_phase_records_find(t, w->from), to = ct_phase_records_find(t, more.from < w->to ? more.from : w->to);
+		bool partial = more.from < UINT64_MAX;
 
-		if (to == from && !t->partial)
+		to = to > from ? to : from;
+		if (to == from && !partial)
 			continue;
 		*s = (struct ct_thread_events){ .thread = t, .list = t->list + from, .count = to - from };
 		for (uint32_t k = 0; k < s->count; k++) {
@@ -295,14 +316,15 @@ static int find_slices(struct ct_phase_work *w, const struct ct_phase_records *h
 			    ct_phase_record_end(e) > w->last_end)
 				w->last_end = ct_phase_record_end(e);
 		}
-		if (t->partial && w->to == UINT64_MAX && t->last_end > w->last_end)
-			w->last_end = t->last_end;
+		w->last_end = more.last_end > w->last_end ? more.last_end : w->last_end;
 		if (w->to == UINT64_MAX && t->last_use > last_use)
 			last_use = t->last_use;
-		w->partial |= t->partial;
-		w->launches_more += t->launches_more;
-		w->works += s->works + t->works_more;
-		w->kept_until = t->kept_until < w->kept_until ? t->kept_until : w->kept_until;
+		s->works_more = more.works;
+		w->weight += more.launches;
+		w->partial |= partial;
+		w->launches_more += more.launches;
+		w->works += s->works + more.works;
+		w->kept_until = more.from < w->kept_until ? more.from : w->kept_until;
 		w->slices_count++;
 	}
 	w->last_end = w->last_end ? : last_use;
@@ -318,7 +340,7 @@ static int find_launching(const struct ct_phase_work *w)
 	if (!p->launching)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < w->slices_count; i++)
-		if (w->slices[i].works || w->slices[i].thread->works_more)
+		if (w->slices[i].works || w->slices[i].works_more)
 			p->launching[p->launching_count++] = w->slices[i].thread->tid;
 	if (!p->launching_count && p->iterations_count)
 		p->launching[p->launching_count++] = p->tid;

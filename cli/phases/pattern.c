@@ -18,7 +18,7 @@
 #define PATTERN_DISTANCES	255u	/* looked at of an anchor */
 #define PATTERN_EVEN		0.2	/* of its distances are about the median; random: 0.07 */
 #define PATTERN_SCORE		0.8	/* what explains less is no pattern */
-#define PATTERN_NEAR		0.85	/* of the best score: shorter ones are taken */
+#define PATTERN_NEAR		0.92	/* of the best score: shorter ones are taken.  What is missing in one of ten (an optimizer behind small batches) counts */
 #define PATTERN_NEAR_NO_WAITS	0.97	/* a layer is told from a step by few launches alone */
 #define PATTERN_COVERS		0.7	/* of the launches that the best one explains */
 #define PATTERN_SAMPLES		64u	/* repetitions that the boundary is taken from */
@@ -31,6 +31,11 @@
 #define PATTERN_ORDER		0.5
 #define PATTERN_RUNS		4096u	/* looked at of a repetition */
 #define PATTERN_PAIRS		32u	/* of repetitions that are compared */
+/* Lone launches are steps if so many of them come after about the median time, and less than one in so many is followed by a wait. */
+#define PATTERN_WITHOUT		32u
+#define PATTERN_REGULAR		0.8
+#define PATTERN_EARLY		0.7
+#define PATTERN_LATE		1.4
 
 struct pattern_candidate {
 	enum ct_token_level level;
@@ -181,6 +186,60 @@ static int pattern_ordered(const struct ct_tokens *t, const struct ct_token_scor
 	}
 	free(runs);
 	*ordered = 2 * alike >= pairs;
+	return 0;
+}
+
+/*
+ * Is a repetition one launch of a kernel, and nothing else?  The template is that of the last ct_tokens_score().
+ * @waits: of all repetitions
+ */
+static bool pattern_lone(const struct ct_tokens *t, const struct ct_token_score *s, uint32_t *waits)
+{
+	const struct ct_token_names *n = &t->levels[CT_TOKEN_COARSE];
+	uint32_t launches = 0, with = 0;
+
+	for (uint32_t i = 0; i < n->count; i++) {
+		if (n->usual[i] && (n->key[i] >> 32 > 1 || !ct_phase_record_coarse(n->key[i] << 12)))
+			return false;	/* a wait, or a graph, which is many kernels */
+		launches += n->usual[i];
+	}
+	for (uint32_t i = s->first; i <= s->last && launches == 1; i++) {
+		for (uint32_t at = t->index[t->cuts[i]], end = t->index[t->cuts[i + 1]]; at < end; at++)
+			if (t->list[at].kind == CT_PHASE_COPY || t->list[at].kind == CT_PHASE_SET) {
+				with++;
+				break;
+			}
+		*waits += t->segments[i].waits;
+	}
+	return launches == 1 && 2 * with < s->last - s->first + 1;
+}
+
+/*
+ * Launches of one kernel all look alike, so that they say nothing of a loop: a server may launch it when there is work.  They are
+ * steps only if they come as regularly as steps do, and no wait shows that several of them are one.  0 or -ENOMEM.
+ */
+static int pattern_regular(const struct ct_tokens *t, const struct ct_token_score *s, bool *regular)
+{
+	uint32_t count = s->last - s->first + 1, even = 0, waits = 0;
+	uint64_t *periods;
+	double median;
+
+	*regular = true;
+	if (!pattern_lone(t, s, &waits))
+		return 0;
+	*regular = waits * PATTERN_WITHOUT < count;
+	if (!*regular)
+		return 0;
+	periods = calloc(count, sizeof(*periods));
+	if (!periods)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++)
+		periods[i] = t->list[t->index[t->cuts[s->first + i + 1]]].at - t->list[t->index[t->cuts[s->first + i]]].at;
+	median = ct_median(periods, count);
+	for (uint32_t i = 0; i < count; i++)
+		even += periods[i] >= median * PATTERN_EARLY && periods[i] <= median * PATTERN_LATE;
+	free(periods);
+	*regular = even >= PATTERN_REGULAR * count;
 	return 0;
 }
 
@@ -384,7 +443,9 @@ static int pattern_find(struct ct_pattern *p, const struct ct_thread_events *sli
 		ct_tokens_score(&t, list[i].level, list[i].name, &list[i].score);
 	for (bool ordered = false; !rc && !ordered && (chosen = pattern_choose(list, count));) {
 		ct_tokens_score(&t, chosen->level, chosen->name, &score);
-		rc = pattern_ordered(&t, &score, &ordered);
+		rc = pattern_regular(&t, &score, &ordered);
+		if (!rc && ordered)
+			rc = pattern_ordered(&t, &score, &ordered);
 		list[chosen - list].score.score *= ordered;
 	}
 	if (!rc && chosen) {

@@ -43,6 +43,7 @@ struct cut {
 	/* Until the first boundary. */
 	bool     looking;
 	uint64_t first_boundary, total, start;
+	uint64_t second;		/* the end of the first iteration, where no anchor is in it; or 0 */
 	struct cut_wait *waits;		/* the last ones, a ring */
 	uint64_t *launched, waits_count;
 };
@@ -145,7 +146,7 @@ static int cut_step(struct cut *c, const struct ct_phase_record *h, bool boundar
 			c->waits[c->waits_count++ % CUT_RING] = (struct cut_wait){
 				.end = ct_phase_record_end(h), .launches = c->total,
 			};
-		if (boundary)
+		if (boundary || (c->second && ct_phase_record_end(h) == c->second && !c->looking))
 			rc = cut_boundary(c, ct_phase_record_end(h));
 	}
 	return rc;
@@ -269,7 +270,7 @@ static int cut_walk(struct cut *c, const struct ct_thread_events *slice, const s
  */
 static bool cut_first(struct cut *c, const struct ct_thread_events *slice)
 {
-	uint64_t launches = c->total, back = c->pattern->waits + 1ull;
+	uint64_t launches = c->total, back = c->pattern->waits + 1ull, more = back + c->pattern->waits;
 	uint64_t at = 0;
 	bool waited = false;
 
@@ -280,6 +281,13 @@ static bool cut_first(struct cut *c, const struct ct_thread_events *slice)
 			at = w->end;
 			launches -= w->launches;
 			waited = true;
+			/* In the one before that the anchor may be missing: it is known by the wait before it, which was another one. */
+			if (launches == c->usual && c->waits_count >= more && more <= CUT_RING &&
+			    w->launches - c->waits[(c->waits_count - more) % CUT_RING].launches == c->usual) {
+				c->second = at;
+				c->start = c->waits[(c->waits_count - more) % CUT_RING].end;
+				return true;
+			}
 		} else {
 			for (uint32_t i = 0; i < slice->count && !waited; i++)
 				if (slice->list[i].kind >= CT_PHASE_COPY &&

@@ -18,6 +18,7 @@
 #define EVENTS_BIRTHS	(64u << 10)
 #define EVENTS_TEXT	96u
 #define EVENTS_IN_PROGRESS	7	/* ncclInProgress */
+#define EVENTS_WAITED	8	/* a program that waits for more events looks after many things at a time */
 
 enum ct_phase_record_kind ct_phase_record_kind(const struct ct_class *c)
 {
@@ -35,6 +36,8 @@ enum ct_phase_record_kind ct_phase_record_kind(const struct ct_class *c)
 	/* What a call of libcudart does is in the calls inside it. */
 	if (!ct_class_is(c, CT_IS_CUDA) || c->category == CT_CAT_IOCTL)
 		return CT_PHASE_NONE;
+	if (ct_class_is(c, CT_IS_POLL))
+		return CT_PHASE_POLL;
 	if (!strncmp(c->name, "cuStreamBeginCapture", 20))
 		return CT_PHASE_CAPTURE;
 	if (!strncmp(c->name, "cuStreamEndCapture", 18))
@@ -153,6 +156,10 @@ void ct_phase_record_make(const struct ct_registry *reg, const struct ct_record 
 	case CT_PHASE_WAIT:
 		h->sig = r->class->id;
 		break;
+	case CT_PHASE_POLL:
+		h->sig = r->class->id;
+		h->flags |= ct_record_not_ready(r) ? CT_PHASE_IN_PROGRESS : 0;
+		break;
 	case CT_PHASE_COPY: {
 		uint64_t size = ct_record_known(r, CT_KNOWN_SIZE);
 		uint64_t direction = ct_record_known(r, CT_KNOWN_DIRECTION);
@@ -178,6 +185,38 @@ void ct_phase_record_make(const struct ct_registry *reg, const struct ct_record 
 	default:
 		break;
 	}
+}
+
+bool ct_phase_polled(struct ct_phase_poll *poll, const struct ct_registry *reg, const struct ct_record *r,
+		     enum ct_phase_record_kind kind, struct ct_phase_record *h)
+{
+	uint64_t bit;
+
+	ct_phase_record_make(reg, r, kind, h);
+	if (kind != CT_PHASE_POLL) {
+		if (kind >= CT_PHASE_SET && kind <= CT_PHASE_GRAPH) {
+			poll->since = poll->asked = 0;
+			poll->gave = !ct_phase_record_wait(h);
+		}
+		return true;
+	}
+	bit = 1ull << (phase_mix(1, ct_record_known(r, CT_KNOWN_HANDLE)) >> 58);
+	if (h->flags & CT_PHASE_IN_PROGRESS) {
+		poll->since = poll->since ? poll->since : h->at;
+		poll->asked |= bit;
+		return false;
+	}
+	h->kind = CT_PHASE_WAIT;
+	if (poll->asked & bit && ct_phase_record_end(h) >= poll->since) {
+		phase_lasts(h, ct_phase_record_end(h) - poll->since);
+		h->at = poll->since;
+		poll->waited |= bit;
+	} else if (!poll->gave || !(poll->waited & bit) || __builtin_popcountll(poll->waited) > EVENTS_WAITED) {
+		return false;
+	}
+	poll->since = poll->asked = 0;
+	poll->gave = false;
+	return true;
 }
 
 /* Is this the command line that record started?  A process keeps only the begin of a long one. */
@@ -225,7 +264,6 @@ static struct ct_phase_thread *phase_thread(struct ct_phase_records *h, uint32_t
 			return NULL;
 		h->threads[h->threads_count++] = (struct ct_phase_thread){
 			.pid = pid, .tid = tid, .first_call = UINT64_MAX, .stream = UINT32_MAX,
-			.kept_until = UINT64_MAX,
 		};
 		of->index = h->threads_count;
 	}
@@ -336,6 +374,26 @@ static int phase_state(struct ct_phase_records *h, struct ct_phase_thread *t, co
 	return 0;
 }
 
+/* @e is not kept. */
+static int phase_leave(struct ct_phase_thread *t, const struct ct_phase_record *e, uint32_t stream, uint32_t images)
+{
+	struct ct_phase_more *more = t->more_count ? &t->more[t->more_count - 1] : NULL;
+
+	if (!more || more->stream != stream || more->image != images) {
+		if (!ct_room(t->more, t->more_count, t->more_capacity))
+			return -ENOMEM;
+		more = &t->more[t->more_count++];
+		*more = (struct ct_phase_more){ .stream = stream, .image = images, .from = e->at };
+	}
+	if (e->kind >= CT_PHASE_SET && e->kind <= CT_PHASE_GRAPH && ct_phase_record_end(e) > more->last_end)
+		more->last_end = ct_phase_record_end(e);
+	more->launches += ct_phase_record_launch(e);
+	more->works += ct_phase_record_work(e);
+	more->from = e->at < more->from ? e->at : more->from;
+	more->to = e->at > more->to ? e->at : more->to;
+	return 0;
+}
+
 /* @left: how many more of this stream are kept */
 static int phase_add(struct ct_phase_records *h, const struct ct_record *r,
 		      enum ct_phase_record_kind kind, struct ct_phase_thread *t, uint32_t stream,
@@ -352,7 +410,7 @@ static int phase_add(struct ct_phase_records *h, const struct ct_record *r,
 		if (rc || !keep)
 			return rc;
 	}
-	if (kind < CT_PHASE_PUSH) {
+	if (kind < CT_PHASE_PUSH || kind == CT_PHASE_POLL) {
 		uint64_t end = phase_since_start(h->trace, r->end);
 
 		if (first)
@@ -363,20 +421,13 @@ static int phase_add(struct ct_phase_records *h, const struct ct_record *r,
 		    (first && !load && t->firsts >= EVENTS_FIRSTS))
 			return rc;
 	}
-	if (!*left) {
-		uint64_t end = phase_since_start(h->trace, r->end);
-		uint64_t begin = phase_since_start(h->trace, ct_record_begin(r));
-
-		e.kind = kind;
-		if (kind >= CT_PHASE_SET && kind <= CT_PHASE_GRAPH)
-			t->last_end = end > t->last_end ? end : t->last_end;
-		t->partial = true;
-		t->launches_more += ct_phase_record_launch(&e);
-		t->works_more += ct_phase_record_work(&e);
-		t->kept_until = begin < t->kept_until ? begin : t->kept_until;
+	if (t->poll_stream != stream)
+		t->poll = (struct ct_phase_poll){ 0 };
+	t->poll_stream = stream;
+	if (!ct_phase_polled(&t->poll, &h->trace->reg, r, kind, &e))
 		return 0;
-	}
-	ct_phase_record_make(&h->trace->reg, r, kind, &e);
+	if (!*left)
+		return phase_leave(t, &e, stream, images);
 	if (kind == CT_PHASE_COMMUNICATOR_STATE) {
 		bool keep;
 
@@ -575,14 +626,8 @@ static void phase_sort(struct ct_phase_thread *t)
 			outer = &t->list[kept];
 		}
 		t->list[kept++] = e;
-		if (ct_phase_record_work(&e) || ct_phase_record_wait(&e))
-			if (ct_phase_record_end(&e) > t->last_end)
-				t->last_end = ct_phase_record_end(&e);
 	}
 	t->count = kept;
-	/* Its streams may have been kept to different moments. */
-	if (t->partial)
-		t->count = ct_phase_records_find(t, t->kept_until);
 }
 
 int ct_phase_records_collect(struct ct_phase_records *h, const struct ct_trace *t)
@@ -623,8 +668,10 @@ int ct_phase_records_collect(struct ct_phase_records *h, const struct ct_trace *
 
 void ct_phase_records_free(struct ct_phase_records *h)
 {
-	for (uint32_t i = 0; i < h->threads_count; i++)
+	for (uint32_t i = 0; i < h->threads_count; i++) {
 		free(h->threads[i].list);
+		free(h->threads[i].more);
+	}
 	for (size_t i = 0; i < h->texts.count; i++)
 		free(h->texts.list[i].text);
 	for (size_t i = 0; i < h->gpu.count; i++)

@@ -33,6 +33,7 @@ enum ct_phase_record_kind {
 	CT_PHASE_COMMUNICATOR_STATE,	/* the program asks for its state; sig as above, flags: CT_PHASE_IN_PROGRESS */
 	CT_PHASE_GROUP_BEGIN,	/* of libnccl's calls; kept where a communicator may be made in it */
 	CT_PHASE_GROUP_END,
+	CT_PHASE_POLL,		/* asks whether the GPU is done; sig: class id, flags: CT_PHASE_IN_PROGRESS; never kept, see struct ct_phase_poll */
 };
 
 #define CT_COPY_DIRECTION	0xfu	/* enum ct_direction, 0xf: a larger one */
@@ -75,6 +76,27 @@ static inline bool ct_phase_record_to_gpu(const struct ct_phase_record *h)
 	return h->kind == CT_PHASE_COPY && (h->flags & CT_COPY_DIRECTION) == CT_DIR_H2D;
 }
 
+/*
+ * A thread that asks again and again whether the GPU is done waits for it, like one that synchronises.  Its questions are
+ * as many as it has time for: of all of them one wait is kept, from the first answer that says no until that one which says yes.
+ * What it gives the GPU meanwhile shows that it does something else, and looks only now and then.  Where it has waited so for an
+ * event or a stream, it also waits where the first answer says yes, as the GPU was quick.
+ */
+struct ct_phase_poll {
+	uint64_t since;		/* ns: the first that said no; 0: there is none */
+	uint64_t asked;		/* bits by the handles of those */
+	uint64_t waited;	/* the same of all that it has waited for */
+	bool     gave;		/* it gave the GPU work since the last wait */
+};
+
+/* Records of a stream of a thread that were not kept, of one process that had the pid. */
+struct ct_phase_more {
+	uint32_t stream, image;		/* image: process records before */
+	uint32_t launches, works;	/* launches; whatever gives the GPU work */
+	uint64_t from, to;		/* ns: they began */
+	uint64_t last_end;		/* of a launch, copy, set or wait */
+};
+
 struct ct_phase_thread {
 	uint32_t pid, tid;
 	struct ct_phase_record *list;	/* in the order of their begins */
@@ -85,11 +107,11 @@ struct ct_phase_thread {
 	uint32_t stream;	/* the last one that it was seen in */
 	uint64_t first_call;	/* of this image: ns after the begin */
 	uint32_t first_call_at;	/* its index in the list */
-	uint64_t last_end;	/* of a launch, copy, set or wait */
 	uint64_t last_use;	/* a context, code or memory: the end of the last call for it */
-	uint64_t kept_until;	/* what began before is complete */
-	bool     partial;	/* it has more, which were not kept */
-	uint32_t launches_more, works_more;	/* among these: launches; whatever gives the GPU work */
+	struct ct_phase_more *more;	/* what was not kept */
+	uint32_t more_count, more_capacity;
+	struct ct_phase_poll poll;
+	uint32_t poll_stream;	/* that it is of */
 	bool     in_cpu_streams;
 	uint32_t groups;	/* begins of groups that are not kept, as nothing was made in them yet */
 	uint32_t groups_stream;
@@ -182,6 +204,10 @@ enum ct_phase_record_kind ct_phase_record_kind(const struct ct_class *c);
 /* What @r, a record of that kind, is for us. */
 void ct_phase_record_make(const struct ct_registry *reg, const struct ct_record *r,
 		       enum ct_phase_record_kind kind, struct ct_phase_record *h);
+
+/* The thread's next record of a kind from CT_PHASE_SET on.  False: it is a question, and no wait ends with it; otherwise @h is what it is. */
+bool ct_phase_polled(struct ct_phase_poll *poll, const struct ct_registry *reg, const struct ct_record *r,
+		     enum ct_phase_record_kind kind, struct ct_phase_record *h);
 
 /* Part of the signature that does not change with the size of the work. */
 static inline uint32_t ct_phase_record_coarse(uint32_t sig)

@@ -15,6 +15,7 @@ struct ct_thread_events {
 	const struct ct_phase_record *list;
 	uint32_t count;
 	uint32_t launches, works;	/* works: whatever gives the GPU work */
+	uint32_t works_more;		/* the same of what was not kept */
 };
 
 struct ct_phase_work {

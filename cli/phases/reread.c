@@ -10,18 +10,23 @@
 
 struct reread_source {
 	struct ct_cursor cursor;
-	struct ct_record record;
-	enum ct_phase_record_kind kind;
+	struct ct_phase_poll poll;
+	uint64_t end;			/* of the record, ns */
+	struct ct_phase_record happened;
 	bool more;
 };
 
 static void reread_next(const struct ct_phase_records *h, const struct ct_phase_thread *thread,
 		       struct reread_source *s)
 {
-	while ((s->more = ct_cursor_next(&s->cursor, &s->record))) {
-		s->kind = h->kinds[s->record.class->id];
-		if (s->kind >= CT_PHASE_COPY && s->record.pid == thread->pid &&
-		    s->record.tid == thread->tid && !(s->record.flags & CT_F_BEGIN))
+	struct ct_record r;
+
+	while ((s->more = ct_cursor_next(&s->cursor, &r))) {
+		enum ct_phase_record_kind kind = h->kinds[r.class->id];
+
+		s->end = r.end;
+		if (kind >= CT_PHASE_SET && r.pid == thread->pid && r.tid == thread->tid && !(r.flags & CT_F_BEGIN) &&
+		    ct_phase_polled(&s->poll, &h->trace->reg, &r, kind, &s->happened) && s->happened.kind >= CT_PHASE_COPY)
 			return;
 	}
 }
@@ -47,16 +52,14 @@ static int reread_read(const struct ct_phase_records *h, const struct ct_phase_t
 	}
 	while (!rc) {
 		struct reread_source *next = NULL;
-		struct ct_phase_record e;
 
 		for (unsigned int i = 0; i < count; i++)
-			if (sources[i].more && (!next || sources[i].record.end < next->record.end))
+			if (sources[i].more && (!next || sources[i].end < next->end))
 				next = &sources[i];
 		if (!next)
 			break;
-		ct_phase_record_make(&t->reg, &next->record, next->kind, &e);
-		if (e.at >= from && e.at < to)
-			rc = fn(arg, &e);
+		if (next->happened.at >= from && next->happened.at < to)
+			rc = fn(arg, &next->happened);
 		reread_next(h, thread, next);
 	}
 	free(sources);
@@ -68,7 +71,7 @@ int ct_phase_records_walk(const struct ct_phase_records *h, const struct ct_phas
 {
 	int rc = 0;
 
-	if (thread->partial)
+	if (thread->more_count)
 		return reread_read(h, thread, from, to, fn, arg);
 	for (uint32_t i = ct_phase_records_find(thread, from); i < thread->count && !rc; i++) {
 		if (thread->list[i].at >= to)

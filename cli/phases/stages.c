@@ -23,6 +23,8 @@
 /* % of the launches: more before the iterations, or after them, are work of their own ... */
 #define STAGES_BEFORE	20u
 #define STAGES_AFTER	5u
+#define STAGES_RARE	10u	/* of the iterations one in so many: what takes longer is not usual */
+#define STAGES_SAMPLES	65536u
 #define STAGES_GPU	50u	/* % of the GPU's work, by its records */
 #define STAGES_TRIES	64u	/* ... but a warm-up, if code is loaded once in so many of those before: kernels are tried */
 
@@ -263,21 +265,60 @@ static void stages_add_weights(struct ct_phase_work *w, const struct stages_fact
 		stages_add(w, CT_STAGE_WARMUP, f->weights_end);
 }
 
-/* The begin of the first iteration that is not much longer than usual. */
-static int stages_regular(const struct ct_process_phases *p, uint64_t *begin, uint64_t *usual)
+/* How long an iteration takes with the pause behind it, in which nothing else is launched. */
+static uint64_t stages_period(const struct ct_phase_work *w, uint32_t i)
 {
-	uint64_t median;
+	const struct ct_iteration *it = &w->process->iterations[i];
+	bool paused = i + 1 < w->process->iterations_count && !ct_work_launches(w, it->end, it[1].begin);
+
+	return (paused ? it[1].begin : it->end) - it->begin;
+}
+
+static int stages_by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* In the second half of the iterations one in STAGES_RARE takes so long or longer, ns. */
+static int stages_rare(const struct ct_phase_work *w, uint64_t *rare)
+{
+	uint32_t half = w->process->iterations_count / 2, all = w->process->iterations_count - half, n = all < STAGES_SAMPLES ? all : STAGES_SAMPLES;
+	uint64_t *periods = calloc(n + 1ul, sizeof(*periods));
+
+	if (!periods)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++)
+		periods[i] = stages_period(w, half + (uint64_t)i * all / n);
+	qsort(periods, n, sizeof(*periods), stages_by_value);
+	*rare = n ? periods[n - 1 - n / STAGES_RARE] : 0;
+	free(periods);
+	return 0;
+}
+
+/*
+ * The begin of the first iteration that is not much longer than usual, with the pause behind it.  Where they differ a lot (requests
+ * that come when they come), long ones at the begin are no warm-up.
+ */
+static int stages_regular(const struct ct_phase_work *w, uint64_t *begin, uint64_t *usual)
+{
+	const struct ct_process_phases *p = w->process;
+	uint64_t median, limit;
 	int rc = ct_iterations_median(p, false, &median);
 
-	*usual = rc ? 0 : median;
-
+	rc = rc ? rc : stages_rare(w, &limit);
 	*begin = p->iterations[0].begin;
-	for (uint32_t i = 0; i < p->iterations_count && !rc; i++)
-		if (p->iterations[i].end - p->iterations[i].begin <= 2 * median) {
+	*usual = rc ? 0 : median;
+	if (rc)
+		return rc;
+	limit = limit > 2 * median ? limit : 2 * median;
+	for (uint32_t i = 0; i < p->iterations_count; i++)
+		if (stages_period(w, i) <= limit) {
 			*begin = p->iterations[i].begin;
 			break;
 		}
-	return rc;
+	return 0;
 }
 
 /*
@@ -477,7 +518,7 @@ int ct_stages_find(struct ct_phase_work *w)
 	rc = ct_makings_find(w);
 	if (rc)
 		return rc;
-	rc = found ? stages_regular(p, &steady, &usual) : 0;
+	rc = found ? stages_regular(w, &steady, &usual) : 0;
 	if (!rc && found)
 		rc = stages_outside(w, &outside);
 	if (!rc && found)

@@ -181,8 +181,18 @@ static uint32_t class_is_named(const char *name)
 	       CT_IS_NEW_COMMUNICATOR : 0;
 }
 
-/* What a call of the program is. */
-static uint32_t class_is_call(const struct ct_class *class)
+static bool class_polls(const char *name)
+{
+	static const char *const names[] = { "cuEventQuery", "cuStreamQuery", "cudaEventQuery", "cudaStreamQuery" };
+
+	for (unsigned int i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
+/* What a call of the program is, by its category. */
+static uint32_t class_is_of_category(const struct ct_class *class)
 {
 	if (class->category == CT_CAT_SYSCALL)
 		return 0;
@@ -215,6 +225,13 @@ static uint32_t class_is_call(const struct ct_class *class)
 		return CT_IS_API | CT_IS_CUDA | CT_IS_WAIT;
 	}
 	return CT_IS_API | CT_IS_CUDA;
+}
+
+static uint32_t class_is_call(const struct ct_class *class)
+{
+	uint32_t what = class_is_of_category(class);
+
+	return what & CT_IS_API && class_polls(class->name) ? what | CT_IS_POLL : what;
 }
 
 static uint32_t class_is_gpu(const struct ct_class *class)

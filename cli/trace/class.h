@@ -115,6 +115,8 @@ enum ct_what {
 	CT_IS_COMMUNICATOR_STATE = 1 << 30,	/* asks whether one is made, with the answer */
 };
 
+/* Asks whether the GPU is done, and does not wait.  The last bit, which an enumerator cannot be. */
+#define CT_IS_POLL	(1u << 31)
 #define CT_IS_LAUNCH	(CT_IS_KERNEL_LAUNCH | CT_IS_GRAPH_LAUNCH)
 #define CT_IS_TRANSFER	(CT_IS_COPY | CT_IS_SET)
 /* A call that gives the GPU work.  Making a graph is none. */

@@ -52,6 +52,6 @@ bool ct_record_failed(const struct ct_record *r)
 	if (r->flags & CT_F_NO_RESULT)
 		return false;
 	if (r->class->layer == CT_LAYER_USER)
-		return r->result && r->result != (ct_class_is(r->class, CT_IS_NCCL) ? 7 : 600);
+		return r->result && r->result != (ct_class_is(r->class, CT_IS_NCCL) ? 7 : CT_NOT_READY);
 	return r->result < 0 && r->result >= -4095;
 }

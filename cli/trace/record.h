@@ -178,6 +178,14 @@ static inline uint64_t ct_record_known(const struct ct_record *r, enum ct_known 
 	return i < 0 || !r->fields ? 0 : ct_record_field(r, i);
 }
 
+#define CT_NOT_READY	600	/* CUDA_ERROR_NOT_READY, cudaErrorNotReady */
+
+/* Did the program ask whether the GPU is done, and it is not? */
+static inline bool ct_record_not_ready(const struct ct_record *r)
+{
+	return ct_class_is(r->class, CT_IS_POLL) && !(r->flags & CT_F_NO_RESULT) && r->result == CT_NOT_READY;
+}
+
 /* The stream of the GPU that a record of the GPU is of. */
 static inline uint64_t ct_record_gpu_stream(const struct ct_record *r)
 {

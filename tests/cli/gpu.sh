@@ -15,8 +15,8 @@ gpu_trace()
 	"$b/make_gpu" "$1" "$g" ${2:+"$2"} >"$g.facts" && "$plain" export -o "$gl" "$g" 2>/dev/null
 }
 
-# gpu_json REPORT: a report on $g.
-gpu_json() { "$plain" report --format json "$1" "$g" 2>"$g.err"; }
+# gpu_json REPORT [OPTION...]: a report on $g.
+gpu_json() { "$plain" report --format json "$@" "$g" 2>"$g.err"; }
 
 # Intervals of the GPU of JSON Lines: busy ns (overlap counted once) and gaps, by device.
 # shellcheck disable=SC2016
@@ -138,10 +138,10 @@ t_gpu_gaps_late()
 {
 	local causes='[.gaps_sum[] | [.Cause, ."Total Time (ns)"]] | sort'
 	gpu_trace late=100
-	is "$(gpu_json gaps | jq -c "$causes")" '[["application",8000],["in the launch or copy call",1000],["start latency",219000],["synchronisation that had ended",2000]]' \
+	is "$(gpu_json gaps --from start | jq -c "$causes")" '[["application",8000],["in the launch or copy call",1000],["start latency",219000],["synchronisation that had ended",2000]]' \
 		"100 launches before the GPU begins: why it was idle"
 	gpu_trace late=40000
-	is "$(gpu_json gaps | jq -c "$causes")" '[["call not known",80030000]]' "40,000 are too many"
+	is "$(gpu_json gaps --from start | jq -c "$causes")" '[["call not known",80030000]]' "40,000 are too many"
 }
 
 # explain --call: what the GPU did for it, from the begin of the call on.

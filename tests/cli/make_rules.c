@@ -40,6 +40,8 @@
 	X(getters, 0)		/* getters in each */			\
 	X(getter, 100)		/* ns from one to the next */		\
 	X(timed, 0)		/* with durations */			\
+	X(last, 0)		/* result of an allocation after all of them */ \
+	X(lastly, 0)		/* and another launch, or 2: a synchronisation */ \
 	X(errors, 0)		/* iterations in which cuEventQuery fails with 719 */ \
 	X(notready, 0)		/* and with 600, which is no failure */	\
 	X(polls, 0)		/* calls of cuEventQuery in each, which it makes 50 us apart */ \
@@ -374,6 +376,12 @@ static uint64_t process(uint32_t pid, uint64_t t, uint64_t number)
 			iteration(&h, k, processes > 1 && is ? beside : 0);
 		}
 	}
+	if (last)
+		call(&h, ALLOC, 0, 1000, last, &(struct ct_alloc){ 4096, 0 }, sizeof(struct ct_alloc));
+	if (lastly == 1)
+		launches_of(&h, 0, 0, 0);
+	else if (lastly)
+		call(&h, SYNC, 0, 1000, 0, &(struct ct_handle){ 1 }, sizeof(struct ct_handle));
 	if (threads > 1)
 		close_writer(&two.w);
 	close_writer(&h.w);

@@ -245,6 +245,7 @@ int main(int argc, char **argv)
 	}
 	top = argv[1];
 	test_patterns();
+	test_polls();
 	test_shapes();
 	ranges();
 	reused_pid();

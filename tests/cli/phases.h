@@ -43,6 +43,7 @@ void launch_for(uint32_t kernel, uint32_t grid, uint64_t ns);
 void launch(uint32_t kernel, uint32_t grid);
 void graph(uint64_t handle);
 void wait_gpu(void);
+void ask(uint64_t event, bool done);	/* is the event reached? */
 void wait_for(uint64_t ns);
 void pause_for(uint64_t ns);
 void gpu_works(uint64_t ns);
@@ -89,6 +90,9 @@ void program_on_two_cpus(int count);
 
 /* Patterns of launches, and none. */
 void test_patterns(void);
+
+/* Programs that ask instead of waiting, and launches that nothing waits for. */
+void test_polls(void);
 
 /* Programs of other shapes, and ones that chance makes. */
 void test_shapes(void);

@@ -417,6 +417,39 @@ static void bounded(void)
 	forget();
 }
 
+/* A process that becomes another program (exec), with more launches than are kept. */
+static void bounded_exec(void)
+{
+	for (int after = 0; after < 2; after++) {
+		static const int counts[2][2] = { { 1500, 20 }, { 20, 1500 } };
+		struct ct_error err = { 0 };
+
+		begin(after ? "bounded-exec-after" : "bounded-exec-before");
+		for (int i = 0; i < 2; i++) {
+			begin_thread(100, 100, i);
+			process(i ? "the other" : "the one");
+			start();
+			for (int n = 0; n < counts[after][i]; n++) {
+				for (int k = 1; k <= 5; k++)
+					launch(10 * i + k, 4);
+				wait_gpu();
+			}
+			end_thread();
+			pause_for(1000000);
+		}
+		ok(!ct_trace_open(&trace, trace_dir, &err) && !ct_phases_find_bounded(&found, &trace, 4000) &&
+		   found.processes_count == 2, "a program that becomes another one is two processes");
+		for (unsigned int i = 0; i < 2 && found.processes_count == 2; i++) {
+			const struct ct_process_phases *p = &found.processes[i];
+
+			expect(i ? "after exec" : "before exec", p, counts[after][i], 5);
+			ok(stages_fit(p) && stage(p, CT_STAGE_STEADY), "... it has its stages");
+		}
+		ok(found.main == after, "the one with the most launches is the main one");
+		forget();
+	}
+}
+
 static void graphs(void)
 {
 	const struct ct_process_phases *p;
@@ -562,6 +595,7 @@ void test_patterns(void)
 	epochs();
 	varying();
 	bounded();
+	bounded_exec();
 	graphs();
 	no_waits();
 	none();

@@ -12,7 +12,7 @@
 
 enum {
 	GETTER = CT_CLASS_DYNAMIC, CONTEXT, MODULE, ALLOC, COPY, SET, LAUNCH, GRAPH, WAIT, RUNTIME, CAPTURE, CAPTURED,
-	COMMUNICATOR, COMMUNICATOR_STATE, GROUP_BEGIN, GROUP_END,
+	COMMUNICATOR, COMMUNICATOR_STATE, GROUP_BEGIN, GROUP_END, ASK,
 };
 
 uint64_t now;
@@ -48,6 +48,7 @@ static void registry(void)
 	CLASS(COMMUNICATOR_STATE, "user query -", communicator_state, "ncclCommGetAsyncError ncclCommGetAsyncError");
 	CLASS(GROUP_BEGIN, "user collective -", none, "ncclGroupStart ncclGroupStart");
 	CLASS(GROUP_END, "user collective -", none, "ncclGroupEnd ncclGroupEnd");
+	CLASS(ASK, "user event -", handle, "cuEventQuery cuEventQuery");
 	CLASS(RUNTIME, "user runtime -", none, "cudaLaunchKernel cudaLaunchKernel");
 	fclose(f);
 }
@@ -94,10 +95,10 @@ void end_thread(void)
 	close_writer(&stream);
 }
 
-static void record(unsigned int class, uint64_t ns, const void *fields, uint32_t len)
+static void record_answer(unsigned int class, uint64_t ns, int result, const void *fields, uint32_t len)
 {
 	thread_record(&stream, (struct spec){
-		class, 0, ns ? 0 : CT_F_INSTANT, 0, now, now + ns, ++operation, thread_tid, 0 },
+		class, 0, ns ? 0 : CT_F_INSTANT, result, now, now + ns, ++operation, thread_tid, 0 },
 		fields, len);
 	if (class == LAUNCH || class == GRAPH || class == COPY || class == SET || class == MODULE) {
 		if (works_count == works_room) {
@@ -107,6 +108,16 @@ static void record(unsigned int class, uint64_t ns, const void *fields, uint32_t
 		works[works_count++] = (struct work){ now, thread_pid, class == LAUNCH || class == GRAPH, class == MODULE };
 	}
 	now += ns + 500;
+}
+
+static void record(unsigned int class, uint64_t ns, const void *fields, uint32_t len)
+{
+	record_answer(class, ns, 0, fields, len);
+}
+
+void ask(uint64_t event, bool done)
+{
+	record_answer(ASK, 100, done ? 0 : 600, &(struct ct_handle){ event }, sizeof(struct ct_handle));
 }
 
 static void text(unsigned int class, const char *words)

@@ -548,6 +548,63 @@ static void loops(void)
 	}
 }
 
+/* @count small steps, each with a wait: @launches from @kernel on. */
+static void parts(int count, uint32_t kernel, uint32_t launches)
+{
+	for (int i = 0; i < count; i++) {
+		for (uint32_t k = 0; k < launches; k++)
+			launch(kernel + k, 8);
+		wait_gpu();
+	}
+}
+
+/* A step has several parts that are alike, and another one: gradients that are summed up and an optimizer, two models in turn. */
+static void steps_of_parts(void)
+{
+	const struct ct_process_phases *p;
+
+	begin_program("accumulates");
+	start();
+	for (int i = 0; i < 60; i++) {
+		parts(4, 1, 10);
+		for (uint32_t k = 0; k < 6; k++)
+			launch(40 + k, 8);
+		if (i % 10 == 9)
+			parts(8, 1, 5);		/* an evaluation */
+	}
+	wait_gpu();
+	end_thread();
+	p = find();
+	ok(p->iterations_count >= 54 && p->iterations[20].launches == 46, "four small batches and an optimizer are a step: %u iterations, %s",
+	   p->iterations_count, p->what);
+	forget();
+
+	begin_program("five-and-one");
+	start();
+	for (int i = 0; i < 40; i++) {
+		parts(5, 1, 12);
+		parts(1, 30, 12);
+	}
+	end_thread();
+	p = find();
+	ok(p->iterations_count >= 39 && p->iterations[20].launches == 72, "five steps of one model and one of another: %u iterations, %s",
+	   p->iterations_count, p->what);
+	forget();
+
+	/* Answers of any length are told from their tokens by the same. */
+	begin_program("answers");
+	start();
+	for (int i = 0; i < 30; i++) {
+		parts(1, 100, 24);
+		parts(10 + chance(30), 1, 24);
+	}
+	end_thread();
+	p = find();
+	ok(p->iterations_count >= 300 && p->iterations[20].launches == 24, "tokens of answers: %u iterations, %s%s", p->iterations_count,
+	   p->what, p->why_none);
+	forget();
+}
+
 /* Large kernels before a loop of many small ones: few launches, but most of the GPU's work. */
 static void heavy(void)
 {
@@ -653,6 +710,60 @@ static void runs_ahead(void)
 		   "%s: %s", names[i], i == 2 ? "a wait long after the loop is none for it" : "the wait for the loop is in its steady state");
 		forget();
 	}
+}
+
+/* Steps of which the first three are much slower, in the call or behind it; and requests that come when they come. */
+static void slow_at_first(void)
+{
+	const struct ct_process_phases *p;
+
+	for (int behind = 0; behind < 2; behind++) {
+		begin_program(behind ? "slow-behind" : "slow-inside");
+		start();
+		for (int i = 0; i < 80; i++) {
+			for (int k = 1; k <= 4; k++)
+				launch(k, 4);
+			if (i < 3 && !behind)
+				wait_for(20000000);
+			else
+				wait_gpu();
+			pause_for(i < 3 && behind ? 20000000 : 20000 + chance(1000));
+		}
+		end_thread();
+		p = find();
+		expect(behind ? "steps with pauses at first" : "steps that are slow at first", p, 80, 4);
+		ok(ct_phases_warmup(p) == 3 && time_of(p, CT_STAGE_WARMUP) > 70, "... three of them are the warm-up (%u)", ct_phases_warmup(p));
+		forget();
+	}
+
+	begin_program("slow-at-random");
+	start();
+	for (int i = 0; i < 200; i++) {
+		for (int k = 1; k <= 4; k++)
+			launch(k, 4);
+		wait_gpu();
+		pause_for(i == 0 || any(5) == 0 ? 300000 : 100000);
+	}
+	end_thread();
+	p = find();
+	ok(p->iterations_count == 200 && !ct_phases_warmup(p), "a long one at first is no warm-up where others are as long (%u of %u)",
+	   ct_phases_warmup(p), p->iterations_count);
+	forget();
+
+	/* The first step comes after other waits than the others do: it is one all the same. */
+	begin_program("first");
+	start();
+	for (int i = 0; i < 8; i++)
+		copy(CT_DIR_H2D, 1 << 24, false);
+	for (int i = 0; i < 40; i++) {
+		for (int k = 0; k < 8; k++)
+			launch(1 + k % 2, 4);
+		wait_gpu();
+		pause_for(20000);
+	}
+	end_thread();
+	expect("the first step after copies", find(), 40, 8);
+	forget();
 }
 
 /* A server: requests, and minutes without one. */
@@ -841,10 +952,12 @@ void test_shapes(void)
 	sampling();
 	two_models();
 	loops();
+	steps_of_parts();
 	heavy();
 	tried();
 	captured();
 	runs_ahead();
+	slow_at_first();
 	server();
 	compiled();
 	requests();

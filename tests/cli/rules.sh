@@ -36,6 +36,7 @@ rules_thresholds='
 host-late steady after 460000 420000
 host-bound steady wait 11000 11200 launches=10 launch=10000
 host-bound steady launches 10 9 launch=10000 wait=5000
+host-bound steady gap 4500000 5500000 launches=10 launch=10000 wait=5000
 host-bound steady sync 1 0 launches=10 launch=10000 wait=5000
 host-bound steady sync 1 0 launches=10 launch=10000 wait=5000 ioctls=1 ioctl=9000 inside=100
 gpu-idle steady step 55 45
@@ -78,6 +79,9 @@ getters steady getter 400 380 getters=26
 getters steady getters 26 24 getter=1000
 getters steady getter 400 380 getters=26 timed=1
 getters steady launches 20 40 getters=30 getter=1000
+last-error steady last 2 0
+last-error steady last 2 4
+last-error steady lastly 2 1 last=2
 ignored-errors steady errors 3 2
 ignored-errors steady errors 3 0 notready=30
 alloc-in-loop steady refused 0 1000 allocs=1 alloc=30000
@@ -289,6 +293,7 @@ rules_sure() { jq -r --arg r "$1" '.findings[] | select(.Rule == $r) | "\(.Certa
 # What may be no gain is not told as one that is sure.
 t_rules_possible()
 {
+	local polls
 	rules_explain after=600000
 	is "$(rules_sure application | cut -d, -f1)" "sure" "the host's own work, where it synchronises"
 	rules_explain sync=0 after=600000
@@ -318,6 +323,13 @@ t_rules_possible()
 	rules_explain polls=20 polled=0 wait=1000
 	jq -r '.verdict[0].Verdict' "$rd.json" | grep -q 'limited by the host'
 	ok $? "... not one that is told that it is done" || jq -r '.verdict[0].Verdict' "$rd.json"
+	# Without a synchronisation its questions show that the GPU was done.
+	for polls in 3 0; do
+		rules_explain sync=0 polls=$polls gap=100000 after=600000
+		is "$(rules_sure application | cut -d, -f1) $(jq -r '.verdict[0].Verdict' "$rd.json" | grep -c 'hardly ever synchronises')" \
+			"$([ $polls = 0 ] && echo possible 1 || echo sure 0)" "a program that does not synchronise and asks $polls times in each iteration" ||
+			jq -r '.verdict[0].Verdict' "$rd.json"
+	done
 	# Kernels beside each other have 100 % of their time.
 	rules_explain beside=4
 	jq -r '.findings[].Finding' "$rd.json" | grep -q 'Of their time, several at once: 100\.0 % in'

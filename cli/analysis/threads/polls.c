@@ -4,25 +4,13 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/grow.h"
 
-#define POLLS_NOT_READY	600	/* CUDA_ERROR_NOT_READY, cudaErrorNotReady */
-
 struct ct_polls_track {
 	uint64_t last;			/* ns: the end of its last call; 0: there was none */
+	bool     asks;			/* it asked in vain since it gave the GPU work */
 };
-
-static bool polls_asks(const struct ct_class *class)
-{
-	static const char *const names[] = { "cuEventQuery", "cuStreamQuery", "cudaEventQuery", "cudaStreamQuery" };
-
-	for (unsigned int i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (!strcmp(class->name, names[i]))
-			return true;
-	return false;
-}
 
 static uint64_t polls_key(unsigned int process, uint32_t tid)
 {
@@ -35,6 +23,7 @@ int ct_polls_note(struct ct_polls *polls, const struct ct_phases *phases, const 
 	const struct ct_process_phases *p;
 	struct ct_polls_track *track;
 	uint64_t last;
+	bool begins;
 
 	/* Of calls inside others the outer one counts. */
 	if (!e->track->tid || e->track->depth || !ct_class_is(e->class, CT_IS_API))
@@ -44,8 +33,12 @@ int ct_polls_note(struct ct_polls *polls, const struct ct_phases *phases, const 
 	track = &polls->tracks[e->track->index];
 	last = track->last;
 	track->last = e->end;
-	if (e->record->result != POLLS_NOT_READY || e->record->flags & CT_F_NO_RESULT || !polls_asks(e->class))
+	if (ct_class_is(e->class, CT_IS_WORK))
+		track->asks = false;
+	if (!ct_record_not_ready(e->record))
 		return 0;
+	begins = !track->asks;
+	track->asks = true;
 	p = ct_phases_process(phases, e->track->pid, e->begin);
 	if (!p || !ct_stage_is_main(ct_phases_stage(p, e->begin)))
 		return 0;
@@ -53,6 +46,7 @@ int ct_polls_note(struct ct_polls *polls, const struct ct_phases *phases, const 
 	if (!t)
 		return -ENOMEM;
 	t->count++;
+	t->waits += begins;
 	t->calls += e->timed ? e->duration : 0;
 	if (last && e->begin > last && ct_stage_is_main(ct_phases_stage(p, last)))
 		t->app += e->begin - last;

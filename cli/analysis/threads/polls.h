@@ -17,6 +17,7 @@ struct ct_polls_thread {
 	uint64_t app;			/* ns between its calls, before a call that said that the GPU is not done */
 	uint64_t calls;			/* ns in calls that said that the GPU is not done */
 	uint64_t count;			/* of them */
+	uint64_t waits;			/* so many times it did not go on for them: it gave the GPU work before and behind */
 };
 
 struct ct_polls {

@@ -38,11 +38,11 @@ bool ct_rule_launches_graphs(const struct ct_explain *x)
 	return graphs && graphs * 2 >= all;
 }
 
-/* As ct_rule_calls(). */
+/* As ct_rule_calls(); and who asks until the GPU is done waits, too. */
 static uint64_t launch_syncs(const struct ct_explain *x)
 {
 	const struct ct_scope_facts *facts = ct_rule_facts(x, CT_SCOPE_STEADY);
-	uint64_t count = 0;
+	uint64_t count = x->poll_waits;
 
 	for (unsigned int i = 0; i < facts->count; i++)
 		if (ct_class_is(facts->list[i].class, CT_IS_WAIT))
@@ -56,6 +56,7 @@ static bool launch_gpu_busy(const struct ct_explain *x)
 	return x->busy && ct_rule_share(x, CT_SCOPE_STEADY, ct_explain_gpu_ns(x) + x->queued + x->waiting) >= 90;
 }
 
+#define LAUNCH_SLOWEST	5000000ull	/* ns: what a launch takes with what is between it and the next; more is no launching */
 #define LAUNCH_LEAST	5.0	/* % of the steady state, or its iterations: what launches cost at least */
 
 /*
@@ -100,12 +101,15 @@ void ct_rule_host_bound(struct ct_explain *x, const struct ct_rule *rule)
 		launches = rate;
 		wait = in.wait;
 	}
+	/* What it asks between iterations is no wait of theirs, so this may be too much, and then nothing is found. */
+	wait += x->polled + x->polling;
+	wait = wait < (in.covered ? in.covered : wall) ? wait : in.covered ? in.covered : wall;
 	cost = host = (in.covered ? in.covered : wall) - wait;
 	paused = launch_paused(x, &in);
 	paused = paused < host ? paused : host;
 	if (!x->thread || rate < 10 * x->iterations || launch_gpu_busy(x) ||
 	    (!x->busy && syncs * 2 < x->iterations) ||
-	    wait * 100.0 >= rule->threshold * (host + wait))
+	    wait * 100.0 >= rule->threshold * (host + wait) || host - paused > LAUNCH_SLOWEST * launches)
 		return;
 	if (x->busy) {
 		/* A host that is never late saves no more than the time in which the GPU waits for it. */
