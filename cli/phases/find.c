@@ -65,35 +65,62 @@ static int find_begin_order(const void *a, const void *b)
 	return x->generation < y->generation ? -1 : 1;
 }
 
-/*
- * The births of one pid, @count of them: a process writes its record once, so each of its own
- * is another image.  The module repeats its records: there another command or parent is one.
- */
-static void find_births(struct find_images *images, const struct ct_phase_birth *birth,
-			  uint32_t count)
+/* The next image of a pid, since @at; @first: there is none before.  */
+static void find_add_image(struct find_images *images, const struct ct_phase_birth *birth, uint64_t at, bool first)
 {
 	struct find_image *image = &images->list[images->count];
-	bool own = count && birth->own;
 
+	if (!first && at <= image[-1].from)
+		return;
 	*image = (struct find_image){
-		.pid = birth->pid, .to = UINT64_MAX, .first = UINT64_MAX, .command = birth->command, .parent = birth->parent,
+		.pid = birth->pid, .to = UINT64_MAX, .first = UINT64_MAX,
+		.generation = first ? 0 : image[-1].generation + 1, .from = first ? 0 : at,
+		.command = first && birth->command, .parent = first ? birth->parent : 0,
 	};
+	if (!first)
+		image[-1].to = at;
 	images->count++;
-	for (uint32_t i = 1; i < count && (!own || birth[i].own); i++) {
-		struct find_image *next = &images->list[images->count];
+}
 
-		if (!own && birth[i].text == birth[i - 1].text)
-			continue;
-		if (birth[i].at <= image->from)
-			continue;
-		*next = (struct find_image){
-			.pid = birth->pid, .generation = image->generation + 1,
-			.from = birth[i].at, .to = UINT64_MAX, .first = UINT64_MAX,
-		};
-		image->to = birth[i].at;
-		image = next;
-		images->count++;
-	}
+/*
+ * When the image of a record began that was written as its packet was dropped, which may be long after: at least before each stream
+ * of a thread that goes on then.
+ */
+static uint64_t find_began(const struct ct_phase_records *h, const struct ct_phase_birth *birth)
+{
+	uint64_t at = birth->at;
+
+	for (uint32_t i = 0; i < h->spans_count; i++)
+		if (h->spans[i].thread && h->spans[i].pid == birth->pid && h->spans[i].first < at && h->spans[i].last >= birth->at)
+			at = h->spans[i].first;
+	return at;
+}
+
+/* Is the same said by one of the process's own, or by one of @list before the @i-th? */
+static bool find_said(const struct ct_phase_birth *list, uint32_t count, uint32_t i)
+{
+	for (uint32_t k = 0; k < count; k++)
+		if ((list[k].own || (list[k].dropped && k < i)) && list[k].text == list[i].text)
+			return true;
+	return false;
+}
+
+/*
+ * The births of one pid, @count of them: a process writes its record once, so each of its own
+ * is another image; so is each that the recorder has dropped, which are the oldest.  The module repeats its records: there another
+ * command or parent is one.
+ */
+static void find_births(struct find_images *images, const struct ct_phase_records *h, const struct ct_phase_birth *birth, uint32_t count)
+{
+	uint32_t before = images->count;
+	bool own = birth->own;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (birth[i].dropped && !find_said(birth, count, i))
+			find_add_image(images, &birth[i], find_began(h, &birth[i]), images->count == before);
+	for (uint32_t i = 0; i < count; i++)
+		if (own ? birth[i].own : !birth[i].dropped && (!i || birth[i].text != birth[i - 1].text))
+			find_add_image(images, &birth[i], birth[i].at, images->count == before);
 }
 
 /* The image of @pid at @at: the last one that begins before, else the first. */
@@ -170,7 +197,7 @@ static int find_make_images(struct find_images *images, struct ct_phase_records 
 		next = i + 1;
 		while (next < h->births_count && h->births[next].pid == h->births[i].pid)
 			next++;
-		find_births(images, &h->births[i], next - i);
+		find_births(images, h, &h->births[i], next - i);
 	}
 	next = images->count;
 	for (uint32_t i = 0; i < h->spans_count; i++) {

@@ -228,7 +228,7 @@ static bool phase_is_command(const struct ct_trace *t, const char *text, uint16_
 	       (!command[len] || len >= EVENTS_COMMAND);
 }
 
-static int phase_birth(struct ct_phase_records *h, const struct ct_record *r, bool own)
+static int phase_birth(struct ct_phase_records *h, const struct ct_record *r, unsigned int kind)
 {
 	struct ct_phase_index *images;
 	uint64_t hash = 1;
@@ -246,7 +246,7 @@ static int phase_birth(struct ct_phase_records *h, const struct ct_record *r, bo
 	for (unsigned int i = 0; text && i < len; i++)
 		hash = phase_mix(hash, (uint8_t)text[i]);
 	h->births[h->births_count++] = (struct ct_phase_birth){
-		.pid = r->pid, .own = own, .at = phase_since_start(h->trace, r->end), .text = hash,
+		.pid = r->pid, .own = kind == CT_STREAM_THREAD, .dropped = kind == CT_STREAM_STATE, .at = phase_since_start(h->trace, r->end), .text = hash,
 		.parent = r->class->fields_count ? ct_record_field(r, 0) : 0,
 		.command = phase_is_command(h->trace, text, len),
 	};
@@ -543,7 +543,7 @@ static int phase_stream(struct ct_phase_records *h, unsigned int index, struct p
 		uint8_t kind = h->kinds[r.class->id];
 
 		if (r.class->id == CT_CLASS_process) {
-			rc = phase_birth(h, &r, s->kind == CT_STREAM_THREAD);
+			rc = phase_birth(h, &r, s->kind);
 			thread = NULL;
 			span = NULL;
 			if (rc)
@@ -657,7 +657,7 @@ int ct_phase_records_collect(struct ct_phase_records *h, const struct ct_trace *
 		if (!ct_room(h->spans, h->spans_count, h->spans_capacity))
 			return -ENOMEM;
 		h->spans[h->spans_count++] = (struct ct_phase_span){
-			.pid = s->pid, .first = phase_since_start(t, ct_stream_time(s, s->first)),
+			.pid = s->pid, .thread = true, .first = phase_since_start(t, ct_stream_time(s, s->first)),
 			.last = phase_since_start(t, ct_stream_time(s, s->last)),
 		};
 	}

@@ -122,6 +122,7 @@ struct ct_phase_thread {
 struct ct_phase_birth {
 	uint32_t pid;
 	bool     own;		/* the process wrote it itself, which it does once */
+	bool     dropped;	/* the recorder wrote it, when it dropped the packet that had it (record --keep) */
 	bool     command;	/* it is the command that was recorded */
 	uint32_t parent;	/* its pid */
 	uint64_t at, text;	/* ns after the begin; a hash of its command and parent */
@@ -130,6 +131,7 @@ struct ct_phase_birth {
 /* A process was seen from .first to .last. */
 struct ct_phase_span {
 	uint32_t pid;
+	bool     thread;	/* of the stream of a thread, which is of one image */
 	uint64_t first, last;
 };
 

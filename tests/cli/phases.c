@@ -124,6 +124,68 @@ static void reused_pid(void)
 	forget();
 }
 
+/*
+ * A flight recorder (record --keep) that dropped the first packets of a process that became another program: it wrote their
+ * process records when it did, long after the programs began.
+ */
+static void exec_dropped(void)
+{
+	for (int both = 0; both < 2; both++) {
+		uint64_t middle = 0;
+
+		begin(both ? "exec-dropped-both" : "exec-dropped-first");
+		begin_thread(100, 100, 0);
+		for (int i = 0; i < 40; i++) {
+			launch(1, 1);
+			launch(2, 1);
+			wait_gpu();
+		}
+		end_thread();
+		pause_for(5000000);
+		begin_thread(100, 100, 1);
+		if (!both)
+			process("second");
+		for (int i = 0; i < 60; i++) {
+			for (int k = 5; k <= 7; k++)
+				launch(k, 1);
+			wait_gpu();
+			middle = i == 30 ? now : middle;
+		}
+		end_thread();
+		begin_state();
+		now = middle;
+		dropped_process(100, "first");
+		if (both)
+			dropped_process(100, "second");
+		end_thread();
+		ok(look(trace_dir) && found.processes_count == 2, "exec, %s dropped: %u processes",
+		   both ? "both programs' first packets" : "the first program's first packet", found.processes_count);
+		if (found.processes_count == 2) {
+			expect("the first one", &found.processes[0], 40, 2);
+			expect("the second one", &found.processes[1], 60, 3);
+		}
+		forget();
+	}
+
+	/* The record of a program that was not replaced is no other one. */
+	begin("dropped");
+	begin_thread(100, 100, 0);
+	for (int i = 0; i < 40; i++) {
+		launch(1, 1);
+		launch(2, 1);
+		wait_gpu();
+	}
+	end_thread();
+	begin_state();
+	now -= 100000;
+	dropped_process(100, "first");
+	end_thread();
+	ok(look(trace_dir) && found.processes_count == 1, "a packet that was dropped: one process");
+	if (found.processes_count == 1)
+		expect("it", &found.processes[0], 40, 2);
+	forget();
+}
+
 static void threads(void)
 {
 	const struct ct_process_phases *p;
@@ -249,6 +311,7 @@ int main(int argc, char **argv)
 	test_shapes();
 	ranges();
 	reused_pid();
+	exec_dropped();
 	threads();
 	cpu_streams();
 	for (int i = 2; i < argc; i++)

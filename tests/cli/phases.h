@@ -21,9 +21,11 @@ extern const char *trace_dir;		/* of the trace that was begun last */
 void begin(const char *name);
 void begin_thread(uint32_t pid, uint32_t tid, unsigned int number);
 void end_thread(void);
+void begin_state(void);			/* the recorder's stream; end_thread() ends it */
 
 /* What a program does. */
 void process(const char *command);
+void dropped_process(uint32_t pid, const char *command);	/* in the recorder's stream */
 void mark(const char *words);
 void push(const char *words);
 void pop(void);

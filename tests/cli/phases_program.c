@@ -95,6 +95,11 @@ void end_thread(void)
 	close_writer(&stream);
 }
 
+void begin_state(void)
+{
+	open_writer(&stream, "state", CT_STREAM_STATE, 16384);
+}
+
 static void record_answer(unsigned int class, uint64_t ns, int result, const void *fields, uint32_t len)
 {
 	thread_record(&stream, (struct spec){
@@ -129,6 +134,22 @@ static void text(unsigned int class, const char *words)
 }
 
 void process(const char *command)	{ text(CT_CLASS_process, command); }
+
+void dropped_process(uint32_t pid, const char *command)
+{
+	uint32_t fields[2] = { 1, 1000 }, len;
+	struct ct_cpu_record r = {
+		.stamp = CT_STAMP(now, CT_CLASS_process), .pid = pid, .tid = pid, .duration = CT_DURATION(0, 0, CT_F_INSTANT | CT_F_NO_RESULT),
+	};
+	uint8_t buf[512], *p;
+
+	len = with_text(buf, fields, 8, command);
+	p = room(&stream, now, sizeof(r) + len);
+	memcpy(p, &r, sizeof(r));
+	memcpy(p + sizeof(r), buf, len);
+	now += 500;
+}
+
 void mark(const char *words)		{ text(CT_CLASS_mark, words); }
 void push(const char *words)		{ text(CT_CLASS_range_push, words); }
 void pop(void)				{ record(CT_CLASS_range_pop, 0, "", 0); }
