@@ -82,7 +82,7 @@ uint64_t ct_option_number(struct argp_state *state, const char *what, const char
 	n = strtoull(arg, &end, 10);
 	if (!errno && end != arg && !*end && *arg != '-' && n >= least && n <= most)
 		return n;
-	if (most != UINT32_MAX)
+	if (most < UINT32_MAX)
 		argp_failure(state, CT_USAGE, 0, "%s takes a number from %llu to %llu, not '%s'", what,
 			     (unsigned long long)least, (unsigned long long)most, arg);
 	else if (least)
@@ -171,6 +171,8 @@ error_t ct_option_traces(int key, char *arg, struct argp_state *state, struct ct
 	case ARGP_KEY_ARG:
 		if (dirs->count == CT_DIRS_MAX)
 			argp_failure(state, 64, 0, "at most %u traces are read as one", CT_DIRS_MAX);
+		if (!*arg)
+			argp_failure(state, 64, 0, "an empty word is no trace: name its directory");
 		dirs->list[dirs->count++] = arg;
 		return 0;
 	case ARGP_KEY_END:

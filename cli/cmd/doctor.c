@@ -12,6 +12,7 @@
 #include "base/out.h"
 #include "cmd/cmd.h"
 #include "doctor/checks.h"
+#include "doctor/place.h"
 #include "doctor/selftest.h"
 #include "view/term.h"
 
@@ -23,8 +24,8 @@ static const char doc[] =
 	"command's own, look at each record, and say what recording costs here.  No GPU\n"
 	"is used.\n"
 	"\v"
-	"Exit status: 0 if a recording works, with the module or without it, and what\n"
-	"--selftest did, too; 1 if not.\n"
+	"Exit status: 0 if a recording works, with the module or without it, what\n"
+	"--selftest did, too, and PROGRAM can be recorded; 1 if not.\n"
 	"\n"
 	"EXAMPLES\n"
 	"  cudatrace doctor\n"
@@ -74,7 +75,16 @@ static const char *const doctor_word[] = {
 	[CT_FINDING_OK] = "ok", [CT_FINDING_NOTE] = "note", [CT_FINDING_MISSING] = "missing",
 };
 
-static void doctor_print(const struct ct_check_result *f, FILE *out, bool colour)
+/* @width: of a terminal; 0: a pipe, which has a line for each. */
+static void doctor_text(FILE *out, const char *text, unsigned int width, unsigned int indent)
+{
+	if (width > 2 * indent)
+		ct_term_wrap(out, text, width, indent, indent);
+	else
+		fprintf(out, "%s\n", text);
+}
+
+static void doctor_print(const struct ct_check_result *f, FILE *out, bool colour, unsigned int width)
 {
 	static const char *const code[] = {
 		[CT_FINDING_OK] = "\033[32m", [CT_FINDING_NOTE] = "\033[33m",
@@ -83,8 +93,9 @@ static void doctor_print(const struct ct_check_result *f, FILE *out, bool colour
 
 	if (f->level == CT_FINDING_NONE)
 		return;
-	fprintf(out, "%s%-8s%s%s\n", colour ? code[f->level] : "", doctor_word[f->level],
-		colour ? "\033[0m" : "", f->text);
+	fprintf(out, "%s%-8s%s", colour ? code[f->level] : "", doctor_word[f->level], colour ? "\033[0m" : "");
+	doctor_text(out, f->text, width, 8);
+	/* In one line, to be copied. */
 	if (*f->cure)
 		fprintf(out, "%8s%s%s%s\n", "", colour ? "\033[1m" : "-> ", f->cure,
 			colour ? "\033[0m" : "");
@@ -125,7 +136,8 @@ int cmd_doctor(int argc, char **argv)
 	static const struct argp argp = { options, doctor_parse, "[PROGRAM]", doc, NULL, NULL, NULL };
 	struct env env = { .doctor = CT_DOCTOR_INIT };
 	struct ct_doctor *d = &env.doctor;
-	bool colour = ct_term_colour(stdout), first = true;
+	unsigned int width = isatty(STDOUT_FILENO) ? ct_term_width(stdout, 0) : 0;
+	bool colour = ct_term_colour(stdout), first = true, refused = false;
 	struct ct_check_result f;
 	struct ct_out out;
 
@@ -141,10 +153,11 @@ int cmd_doctor(int argc, char **argv)
 			continue;
 		do {
 			f = ct_checks[i].check(d);
+			refused |= ct_checks[i].check == ct_check_program && f.level == CT_FINDING_MISSING;
 			if (env.json)
 				doctor_print_json(&out, ct_checks[i].name, &f, &first);
 			else
-				doctor_print(&f, stdout, colour);
+				doctor_print(&f, stdout, colour, width);
 		} while (f.more);
 	}
 	if (d->device >= 0)
@@ -155,7 +168,8 @@ int cmd_doctor(int argc, char **argv)
 		doctor_json_text(&out, ",\"verdict\":", doctor_verdict(d));
 		ct_out_text(&out, "}\n");
 	} else {
-		printf("\n%s\n", doctor_verdict(d));
+		putchar('\n');
+		doctor_text(stdout, doctor_verdict(d), width, 0);
 	}
-	return ct_out_close(&out) || !d->library || d->selftest_failed;
+	return ct_out_close(&out) || !d->library || d->selftest_failed || refused;
 }

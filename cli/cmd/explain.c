@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/options.h"
 #include "analysis/range.h"
@@ -120,6 +121,8 @@ static error_t explain_parse(int key, char *arg, struct argp_state *state)
 		env->rules = true;
 		return 0;
 	case ARGP_KEY_END:
+		if (env->rules && (env->request.format || env->dirs.count))
+			argp_failure(state, 64, 0, "--rules prints a page of its own, of no trace: give it alone");
 		if (env->rules)
 			return 0;
 		if (!env->calls && env->only.filter.tid)
@@ -167,7 +170,7 @@ int cmd_explain(int argc, char **argv)
 
 	argp_parse(&argp, argc, argv, 0, NULL, &env);
 	if (env.rules) {
-		ct_explain_print_rules(stdout);
+		ct_explain_print_rules(stdout, isatty(STDOUT_FILENO) ? ct_term_width(stdout, 80) : 0);
 		return 0;
 	}
 	env.call.format = env.request.format;

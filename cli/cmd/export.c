@@ -70,7 +70,7 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
-static const struct argp_child children[] = { CT_ONLY_CHILD, CT_ONLY_KINDS_CHILD, { 0 } };
+static const struct argp_child children[] = { CT_ONLY_KINDS_CHILD, { 0 } };
 
 /* The text behind the options, with a line for each format; argp frees it. */
 static char *export_help(int key, const char *text, void *input)
@@ -155,7 +155,7 @@ static error_t export_parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		state->child_inputs[0] = state->child_inputs[1] = &env->only;
+		state->child_inputs[0] = &env->only;
 		return 0;
 	case KEY_NO_QUERIES:
 		env->only.selection.no_queries = true;

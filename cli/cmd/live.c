@@ -16,7 +16,7 @@
 
 struct env {
 	const char *dir;
-	bool only_new;
+	bool only_new, watermarked;
 	struct ct_watermark watermark;
 };
 
@@ -83,6 +83,7 @@ static error_t live_parse(int key, char *arg, struct argp_state *state)
 		env->only_new = true;
 		return 0;
 	case 'w':
+		env->watermarked = true;
 		if (live_parse_watermark(&env->watermark, arg))
 			argp_failure(state, 64, 0, "--watermark takes 64k, 100r and 50ms, with commas between, not '%s'", arg);
 		return 0;
@@ -90,6 +91,12 @@ static error_t live_parse(int key, char *arg, struct argp_state *state)
 		if (env->dir)
 			argp_failure(state, 64, 0, "one DIR, not also '%s'", arg);
 		env->dir = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (env->only_new && !env->dir)
+			argp_failure(state, 64, 0, "--new goes with DIR: without it only what happens now is shown");
+		if (env->watermarked && env->dir)
+			argp_failure(state, 64, 0, "--watermark is of /dev/cudatrace: not with DIR");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;

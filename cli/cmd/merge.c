@@ -85,7 +85,7 @@ int cmd_merge(int argc, char **argv)
 	if (!status && t.sources_count < 2)
 		status = ct_complain("%s: one trace; name two or more, or a folder that holds them", env.dirs.list[0]);
 	if (!status && mkdir(env.output, 0777))
-		status = ct_complain("%s: %s", env.output, strerror(errno));
+		status = errno == EEXIST ? ct_complain("%s exists already: give another -o", env.output) : ct_complain("%s: %s", env.output, strerror(errno));
 	for (unsigned int i = 0; i < t.sources_count && !status; i++)
 		if (merge_one(env.output, &t.sources[i], i, &err))
 			status = ct_complain("%s", err.text);

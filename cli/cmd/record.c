@@ -118,7 +118,7 @@ static const char doc[] =
 	"  cudatrace record -o trace -f -- ./vectoradd\n"
 	"  cudatrace record --no-module -o trace -- ./server --port 8000\n"
 	"  cudatrace record --gpu -- python infer.py\n"
-	"  cudatrace record --stacks -- python infer.py   (then: cudatrace report lines)\n"
+	"  cudatrace record --stacks -- python infer.py   (then: report lines)\n"
 	"  cudatrace record --pid 4242 --duration 10\n"
 	"  cudatrace record --capture-range cudaProfilerApi --gpu -- python train.py\n"
 	"  cudatrace record --keep 60s --on error,slow=50ms -- ./server\n"
@@ -142,6 +142,12 @@ static bool record_is_running(const struct env *env)
 	       env->calls.range.text;
 }
 
+/* Of the module: without it they would do nothing. */
+static bool record_has_module_options(const struct env *env)
+{
+	return env->groups != ~0ull || env->ring_size || env->subbuf_size || env->subbuf_count;
+}
+
 static void record_pids(struct argp_state *state, struct env *env, char *arg)
 {
 	env->running.pids = env->pids;
@@ -155,6 +161,8 @@ static void record_pids(struct argp_state *state, struct env *env, char *arg)
 			argp_error(state, "--pid: at most %d processes", CT_RUNNING_MAX);
 		env->pids[env->running.pids_count++] = (pid_t)pid;
 	}
+	if (!env->running.pids_count)
+		argp_failure(state, CT_USAGE, 0, "--pid: give process numbers, with commas between them");
 }
 
 /* Not through the module: processes are told to begin and to end. */
@@ -163,13 +171,18 @@ static void record_check_running(struct argp_state *state, struct env *env)
 	if (env->argv && !env->running.pids_count && !env->running.all) {
 		if (record_is_running(env) && ct_launch_injected)
 			argp_error(state, "--inject does not go with --delay, --duration and --capture-range");
+		if (record_has_module_options(env) && (env->no_module || record_is_running(env)))
+			argp_failure(state, CT_USAGE, 0, "--groups, --ring-size, --subbufs and --subbuf-size are of the module, which is not used with %s",
+				     env->no_module ? "--no-module" : "--delay, --duration and --capture-range");
 		return;
 	}
+	if (env->running.pids_count && env->running.all)
+		argp_failure(state, CT_USAGE, 0, "give --pid or --all: --all takes every process");
 	if (env->argv)
 		argp_error(state, "give either a program or --pid and --all");
 	if (ct_launch_injected)
 		argp_error(state, "--inject is for programs that are started here, not for --pid and --all");
-	if (env->groups != ~0ull || env->ring_size || env->subbuf_size || env->subbuf_count)
+	if (record_has_module_options(env))
 		argp_error(state, "--groups, --ring-size, --subbufs and --subbuf-size are of the module, which --pid and --all don't use: "
 			   "cudatrace session start has them, and session attach");
 	env->running.partly = env->output.force;

@@ -44,11 +44,11 @@ static const char doc[] =
 	"what comes again and again (gaps, sync, cuda_..._sum, --by) are of the\n"
 	"steady state, if there is one; --from start: of the whole run.\n"
 	"\n"
-	"--by makes a table of its own, a row for each combination of at most four KEYS:\n"
+	"--by makes a table of its own, a row for each combination of at most 4 KEYS:\n"
 	"function, kernel, thread, process, rank, stage, iteration, stream, context,\n"
-	"device, range (of the thread, or the range itself), operation (of copies), work\n"
-	"(of the GPU), category, ioctl, command, class, error, type, layer, cpu, line\n"
-	"and stack (of record --stacks).\n"
+	"device, range (of the thread, or the range itself), operation (of copies),\n"
+	"work (of the GPU), category, ioctl, command, class, error, type, layer, cpu,\n"
+	"line and stack (of record --stacks).\n"
 	"--of says of what: calls, launches, waits, allocations, frees, kernels, copies\n"
 	"(these two from records of the GPU where there are some), work (of the GPU),\n"
 	"ioctls, driver, ranges, switches.\n"
@@ -87,7 +87,7 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
-static const struct argp_child children[] = { CT_ONLY_CHILD, CT_ONLY_KINDS_CHILD, { 0 } };
+static const struct argp_child children[] = { CT_ONLY_KINDS_CHILD, { 0 } };
 
 static error_t report_parse(int key, char *arg, struct argp_state *state)
 {
@@ -96,7 +96,7 @@ static error_t report_parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		state->child_inputs[0] = state->child_inputs[1] = &env->only;
+		state->child_inputs[0] = &env->only;
 		return 0;
 	case KEY_LIST:
 		env->list = true;
@@ -142,6 +142,8 @@ static error_t report_parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_ARG:
 		if (env->words_count == CT_REPORTS_MAX + CT_DIRS_MAX)
 			argp_failure(state, 64, 0, "too many reports or traces");
+		if (!*arg)
+			argp_failure(state, 64, 0, "an empty word is no trace: name its directory");
 		env->words[env->words_count++] = arg;
 		return 0;
 	case ARGP_KEY_END:
@@ -162,10 +164,20 @@ static error_t report_parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
+#define LIST_NAME	23	/* columns of a name, and a blank */
+
+/* A line for each in a pipe; as wide as a terminal is. */
 static void report_list(void)
 {
-	for (unsigned int i = 0; i < ct_reports_count; i++)
-		printf("%-22s %s\n", ct_reports[i]->name, ct_reports[i]->summary);
+	unsigned int width = isatty(STDOUT_FILENO) ? ct_term_width(stdout, 0) : 0;
+
+	for (unsigned int i = 0; i < ct_reports_count; i++) {
+		printf("%-*s", LIST_NAME, ct_reports[i]->name);
+		if (width > 2 * LIST_NAME)
+			ct_term_wrap(stdout, ct_reports[i]->summary, width, LIST_NAME, LIST_NAME);
+		else
+			puts(ct_reports[i]->summary);
+	}
 }
 
 /* Each report is printed once. */

@@ -41,18 +41,7 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
-static const struct argp_child children[] = { CT_ONLY_CHILD, CT_ONLY_KINDS_CHILD, { 0 } };
-
-static unsigned int timeline_number(struct argp_state *state, const char *arg, unsigned int low,
-				    unsigned int high)
-{
-	char *end;
-	long n = strtol(arg, &end, 10);
-
-	if (*end || end == arg || n < (long)low || n > (long)high)
-		argp_failure(state, 64, 0, "a number from %u to %u is wanted, not '%s'", low, high, arg);
-	return n;
-}
+static const struct argp_child children[] = { CT_ONLY_KINDS_CHILD, { 0 } };
 
 static error_t timeline_parse(int key, char *arg, struct argp_state *state)
 {
@@ -60,16 +49,16 @@ static error_t timeline_parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		state->child_inputs[0] = state->child_inputs[1] = &env->only;
+		state->child_inputs[0] = &env->only;
 		return 0;
 	case 't':
-		env->timeline.threads = timeline_number(state, arg, 1, 512);
+		env->timeline.threads = (unsigned int)ct_option_number(state, "--threads", arg, 1, 512);
 		return 0;
 	case 'd':
-		env->timeline.depth = timeline_number(state, arg, 1, 64);
+		env->timeline.depth = (unsigned int)ct_option_number(state, "--depth", arg, 1, 64);
 		return 0;
 	case 'w':
-		env->timeline.width = timeline_number(state, arg, 40, 1000);
+		env->timeline.width = (unsigned int)ct_option_number(state, "--width", arg, 40, 1000);
 		return 0;
 	}
 	return ct_option_traces(key, arg, state, &env->dirs);

@@ -19,6 +19,7 @@ enum { KEY_VIEWS = 0x100, KEY_NEW, KEY_STUCK, KEY_SORT };
 
 struct env {
 	const char *dir;
+	bool stuck;	/* --stuck was given */
 	struct ct_top_options options;
 };
 
@@ -37,10 +38,10 @@ static const char doc[] =
 	"\nWithout DIR, \"into DIR\" says into which directory a program is recorded.\n"
 	"Figures are of calls since top began. MEMORY is \"-\" where the recording\n"
 	"began before, and by the module: what the program held then is not known.\n"
-	"All figures are \"-\" where the directory can't be followed; RECORDED says\n"
 	"USED is what NVML says that the process uses on all GPUs, with contexts and\n"
 	"what is kept for later, so more than it allocated by calls; less than 100\n"
 	"columns have USED alone, and with DIR MEMORY alone.\n"
+	"All figures are \"-\" where the directory can't be followed; RECORDED says\n"
 	"why. An ordinary user sees own programs only, root sees all.\n"
 	"\nCALLS/s and TIME% (of one thread's time) are of the last interval, the rest\n"
 	"is of all calls. So the first view comes after one --delay (on a terminal\n"
@@ -93,6 +94,7 @@ static error_t top_parse(int key, char *arg, struct argp_state *state)
 			argp_failure(state, 64, 0, "--delay takes seconds of at least 0.1, not '%s'", arg);
 		return 0;
 	case KEY_STUCK:
+		env->stuck = true;
 		env->options.stuck = strtod(arg, &end);
 		if (end == arg || *end || !(env->options.stuck >= 0 && env->options.stuck <= 1e6))
 			argp_failure(state, 64, 0, "--stuck takes seconds, not '%s'", arg);
@@ -128,6 +130,12 @@ static error_t top_parse(int key, char *arg, struct argp_state *state)
 		if (env->dir)
 			argp_failure(state, 64, 0, "one DIR, not also '%s'", arg);
 		env->dir = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (env->options.only_new && !env->dir)
+			argp_failure(state, 64, 0, "--new goes with DIR: without it only what happens now counts");
+		if (env->stuck && !env->dir)
+			argp_failure(state, 64, 0, "--stuck goes with DIR, which has the collectives");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;

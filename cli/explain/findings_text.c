@@ -40,37 +40,10 @@ static void findings_put(const struct findings_page *to, const char *how, const 
 	findings_end(to);
 }
 
-/* Prints @text in lines of at most @width columns; the first begins at column @at already. */
+/* The first line begins at column @at already. */
 static void findings_wrap(const struct findings_page *to, const char *text, unsigned int indent, unsigned int at)
 {
-	unsigned int width = to->width;
-	char clean[2048];
-	const char *word = ct_term_clean(clean, sizeof(clean), text, sizeof(clean) - 2);
-
-	while (*word) {
-		unsigned int length = strcspn(word, " "), unit = word[length] ? ct_term_unit(word + length + 1) : 0;
-
-		/* A number stays with its "%" or unit. */
-		length += unit ? 1 + unit : 0;
-		/* A word that has no room in any line is broken, not inside a character. */
-		if (length > width - indent) {
-			length = width - indent;
-			while (length > 1 && (word[length] & 0xc0) == 0x80)
-				length--;
-		}
-		if (at > indent && at + 1 + length > width) {
-			fprintf(to->out, "\n%*s", indent, "");
-			at = indent;
-		} else if (at > indent) {
-			fputc(' ', to->out);
-			at++;
-		}
-		fprintf(to->out, "%.*s", length, word);
-		at += length;
-		word += length;
-		word += strspn(word, " ");
-	}
-	fputc('\n', to->out);
+	ct_term_wrap(to->out, text, to->width, indent, at);
 }
 
 static void findings_print_evidence(const struct ct_explain *x, const struct ct_finding *f,

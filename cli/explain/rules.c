@@ -9,6 +9,7 @@
 #include "analysis/gpu/gpu_metrics.h"
 #include "analysis/ranks/job.h"
 #include "explain/rules/rule_common.h"
+#include "view/term.h"
 
 #define SHARE	"% of the steady state's wall time"
 #define LINES(cost)	CT_COST_BIT(CT_COST_##cost)
@@ -124,8 +125,29 @@ const struct ct_rule ct_rules[] = {
 };
 const unsigned int ct_rules_count = sizeof(ct_rules) / sizeof(*ct_rules);
 
-void ct_explain_print_rules(FILE *out)
+/* On a terminal a table of such long cells can't be read. */
+static void rules_print_wrapped(FILE *out, unsigned int width)
 {
+	char text[1024];
+
+	for (unsigned int i = 0; i < ct_rules_count; i++) {
+		snprintf(text, sizeof(text), "%s, from %g %s", ct_rules[i].summary, ct_rules[i].threshold, ct_rules[i].unit);
+		fprintf(out, "%s\n  ", ct_rules[i].name);
+		ct_term_wrap(out, text, width, 2, 2);
+		fputs("  ", out);
+		ct_term_wrap(out, ct_rules[i].reason, width, 2, 2);
+		fputc('\n', out);
+	}
+	ct_term_wrap(out, "A finding is sure if the records show it and what it costs, likely if the cost is a bound or an estimate, and "
+			  "possible if something else may fit the records too.  A cause that no record shows is never named.", width, 0, 0);
+}
+
+void ct_explain_print_rules(FILE *out, unsigned int width)
+{
+	if (width) {
+		rules_print_wrapped(out, width);
+		return;
+	}
 	fprintf(out, "<!-- SPDX-License-Identifier: LGPL-2.1-or-later -->\n"
 		"# Rules of `cudatrace explain`\n\n"
 		"What `explain` looks for, from which threshold on, and why. This page is printed by\n"

@@ -10,7 +10,7 @@
 extern const struct ct_rule ct_rules[];
 extern const unsigned int ct_rules_count;
 
-/* docs/rules.md. */
-void ct_explain_print_rules(FILE *out);
+/* docs/rules.md; with @width in lines of so many columns, as a terminal wants it. */
+void ct_explain_print_rules(FILE *out, unsigned int width);
 
 #endif

@@ -17,7 +17,7 @@ struct rows {
 	struct row *list;
 	size_t count, capacity;
 	struct ct_live live;
-	bool only_new;
+	bool only_new, begun;
 	FILE *out;
 };
 
@@ -62,6 +62,10 @@ static int rows_print(void *arg, bool *more)
 {
 	struct rows *rows = arg;
 
+	/* Not before the directory was read: what is none has no table. */
+	if (!rows->begun)
+		ct_live_head(&rows->live, rows->out);
+	rows->begun = true;
 	*more = rows->count > 0;
 	if (rows->count)
 		qsort(rows->list, rows->count, sizeof(*rows->list), rows_by_time);
@@ -81,7 +85,6 @@ int ct_live_follow(const char *dir, bool only_new, FILE *out, const volatile boo
 	int rc;
 
 	ct_live_init(&rows.live, NULL, out);
-	ct_live_head(&rows.live, out);
 	rc = ct_follow(dir, &sink, stop, err);
 	for (size_t i = 0; i < rows.count; i++)
 		free(rows.list[i].text);

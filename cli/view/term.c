@@ -118,3 +118,34 @@ unsigned int ct_term_unit(const char *text)
 			return strcspn(text, " ");
 	return 0;
 }
+
+void ct_term_wrap(FILE *out, const char *text, unsigned int width, unsigned int indent, unsigned int at)
+{
+	char clean[2048];
+	const char *word = ct_term_clean(clean, sizeof(clean), text, sizeof(clean) - 2);
+
+	while (*word) {
+		unsigned int length = strcspn(word, " "), unit = word[length] ? ct_term_unit(word + length + 1) : 0;
+
+		/* A number stays with its "%" or unit. */
+		length += unit ? 1 + unit : 0;
+		/* A word that has no room in any line is broken, not inside a character. */
+		if (length > width - indent) {
+			length = width - indent;
+			while (length > 1 && (word[length] & 0xc0) == 0x80)
+				length--;
+		}
+		if (at > indent && at + 1 + length > width) {
+			fprintf(out, "\n%*s", indent, "");
+			at = indent;
+		} else if (at > indent) {
+			fputc(' ', out);
+			at++;
+		}
+		fprintf(out, "%.*s", length, word);
+		at += length;
+		word += length;
+		word += strspn(word, " ");
+	}
+	fputc('\n', out);
+}

@@ -37,6 +37,12 @@ char *ct_term_moment(char buf[CT_TERM_TEXT], uint64_t ns);
  */
 char *ct_term_clean(char *buf, unsigned int size, const char *text, unsigned int width);
 
+/*
+ * Prints @text, made safe, in lines of at most @width columns, each but the first behind @indent blanks; the first begins at
+ * column @at already.  A number stays with its unit.
+ */
+void ct_term_wrap(FILE *out, const char *text, unsigned int width, unsigned int indent, unsigned int at);
+
 /* The length of the "%" or the unit that @text begins with, 0: there is none.  A number stays in a line with it. */
 unsigned int ct_term_unit(const char *text);
 

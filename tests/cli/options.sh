@@ -32,6 +32,22 @@ t_options_words()
 	wrong_line 64 "'stedy' is no moment; did you mean 'steady'\?" report --from stedy "$t"
 	wrong_line 64 "iterations are numbered from 1" export --to iteration:0 "$t"
 	wrong_line 64 "there is no 'kernl'; did you mean 'kernel'\?" export --layer kernl "$t"
+	wrong_line 64 "--layer: there is no 'x': it takes user, kernel, gpu$" report --layer x "$t"
+	wrong_line 64 "--type: there is no 'x': it takes .*memory, transfer" timeline --type x "$t"
+	wrong_line 64 "--name is empty" report --name '' "$t"
+	wrong_line 64 "--call takes a number of at least 1, not '0'" explain --call 0 "$t"
+	wrong_line 64 "--width takes a number from 40 to 1000, not '5'" timeline --width 5 "$t"
+	wrong_line 64 "an empty word is no trace" report ''
+	wrong_line 64 "an empty word is no trace" explain ''
+	# What would do nothing.
+	wrong_line 64 "--rules .* give it alone" explain --rules --format json
+	wrong_line 64 "--rules .* give it alone" explain --rules "$t"
+	wrong_line 64 "--new goes with DIR" top --new
+	wrong_line 64 "--stuck goes with DIR" top --stuck 5
+	wrong_line 64 "--new goes with DIR" live --new
+	wrong_line 64 "--watermark is of /dev/cudatrace" live --watermark 64k "$t"
+	wrong_line 1 "not a cudatrace trace" live "$work"
+	is "$("$ct" merge -o "$work" "$t" "$(trace inference)" 2>&1 | tail -1)" "cudatrace: $work exists already: give another -o" "merge makes its folder"
 	wrong_line 64 'probe add: no function' probe add
 	wrong_line 64 'probe: no verb' probe frobnicate
 	wrong_line 64 'session: no verb' session frobnicate
@@ -43,6 +59,12 @@ t_options_words()
 	"$plain" report --from start cuda_api_sum "$t" >"$work/right" 2>/dev/null
 	"$ct" report --from start "$t" cuda_api_sum 2>/dev/null | cmp -s - "$work/right"
 	ok $? "the directory may stand before the reports"
+	# Long texts are wrapped on a terminal, but for commands that are to be copied; in a pipe they have a line each.
+	for command in "report --list" "explain --rules" doctor; do
+		script -qec "stty cols 80; '$plain' $command" /dev/null </dev/null >"$work/terminal" 2>&1
+		is "$(tr -d '\r' <"$work/terminal" | sed 's/\x1b\[[0-9]*m//g' | awk 'length > 80 && !/^        /')" "" "$command fits a terminal of 80 columns"
+	done
+	is "$("$plain" report --list | wc -l)" "$("$plain" report --list | grep -c '^[a-z_]* *[a-z]')" "... report --list in a pipe: a line for each"
 	for command in report explain timeline export diff; do
 		is "$("$ct" $command --help | grep -cE -- '^      --(from|to|pid|tid|name)=')" 5 "$command has --from, --to, --pid, --tid and --name"
 		is "$("$ct" $command --help | awk 'length > 79')" "" "$command --help fits 79 columns"
@@ -59,6 +81,8 @@ t_options_unknown()
 	done
 	wrong_line 1 "no process 99999; there are [0-9]+, [0-9]+" report --pid 99999 "$(trace processes)"
 	wrong_line 1 'no thread 99999' export --tid 99999 "$t"
+	wrong_line 1 "--from 99999s: the trace ends at [0-9.]+ ms$" report --from 99999s cuda_api_sum "$t"
+	wrong_line 1 "--from 99999s: the trace ends at" timeline --from 99999s "$t"
 	wrong_line 1 "names match whole: '\*Alloc\*' matches [0-9]+ of them" report --name Alloc "$t"
 	wrong_line 1 "names match whole: '\*vectorAdd\*' matches" export --name vectorAdd "$t"
 	wrong_line 1 "--name cuMemAlocc: .* did you mean 'cuMemAlloc'\?" timeline --name cuMemAlocc "$t"
@@ -253,7 +277,7 @@ t_options_timeline()
 	mkdir "$work/void" && sed '/^class\|^string/d' "$(trace basic)/.registry" >"$work/void/.registry"
 	"$ct" report "$work/void" >/dev/null 2>&1
 	is "$("$ct" timeline "$work/void" 2>/dev/null | grep -v SIMULATED)" "the trace has no records" "a trace without records has no axis"
-	is "$("$ct" timeline --from 99999 --to 100000 "$(trace basic)" 2>/dev/null | grep -v SIMULATED)" "no calls in this time" "nor has a time without calls"
+	is "$("$ct" timeline --to 0.001 "$(trace train)" 2>/dev/null | grep -v SIMULATED)" "no calls in this time" "nor has a time without calls"
 }
 
 # All processes of both traces, and the statuses that CI asks for.

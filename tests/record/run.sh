@@ -336,6 +336,12 @@ t_refused()
 	[ -e /dev/cudatrace ] ||
 		refuse "a session without the module, and what there is instead" 'module is not loaded.*record --keep is a flight recorder' "$cudatrace" session start
 	refuse "an unknown probe group" 'group' "$cudatrace" record --groups nonsense -- true
+	refuse "the module's options without it" 'are of the module, which is not used with --no-module' "$cudatrace" record --no-module --groups ioctl -- true
+	refuse "... and where it is not used" 'are of the module, which is not used with --delay' "$cudatrace" record --delay 1 --ring-size 4M -- true
+	refuse "--no-queries that are timed" 'give --time-queries or --no-queries' "$cudatrace" record --time-queries --no-queries -- true
+	refuse "no process" 'pid: give process numbers' "$cudatrace" record --pid ''
+	refuse "a process and all" 'give --pid or --all' "$cudatrace" record --pid 1 --all
+	refuse "a program that is not there" 'there is no such program' sh -c '"$1" doctor /does/not/exist >&2' sh "$cudatrace"
 }
 
 run_parts

@@ -74,7 +74,7 @@ static const struct ct_column wide_columns[W_COLUMNS] = {
 	[W_WAIT] = { "Waiting (%)", "waiting", CT_CELL_PERCENT, 0 },
 	[W_DRIVER] = { "Driver (%)", "driver", CT_CELL_PERCENT, 0 },
 	[W_OFF] = { "Off the CPU (%)", "off CPU", CT_CELL_PERCENT, 0 },
-	[W_CALLS] = { "Calls (%)", "libcuda", CT_CELL_PERCENT, 0 },
+	[W_CALLS] = { "Calls (%)", "libcuda", CT_CELL_PERCENT, 1 },
 	[W_MOST] = { "Most", "most of libcuda", CT_CELL_TEXT, 2 },
 	/* Only where several threads of a process launch. */
 	[W_TURN] = { "Turn (%)", "turn", CT_CELL_PERCENT, 0 },

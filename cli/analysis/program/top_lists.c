@@ -180,12 +180,15 @@ static void lists_kernels(struct ct_names *names, struct ct_top_kernels *kernels
 	}
 }
 
-/* The lists share the lines that are left: each has three of its own, for its head. */
+#define HEAD		3	/* lines of a list beside its rows */
+#define LEAST_ROWS	2	/* of a list that is shown */
+
+/* The lists share the lines that are left.  Where these are few, one with its rows says more than two heads. */
 int ct_top_lists(struct ct_page *page, const struct ct_calls *s, struct ct_top_kernels *kernels,
 		 struct ct_names *names, bool graphs)
 {
 	unsigned int rows[3] = { CATEGORIES, FUNCTIONS, KERNELS }, have[3] = { 0 };
-	unsigned int left = ct_page_left(page), heads = 10, used;
+	unsigned int left = ct_page_left(page), heads = 3 * HEAD + 1, lists = 3, used;
 	struct ct_function_sum **list = calloc(s->functions_count + 1ul, sizeof(*list));
 	bool timed = false;
 
@@ -198,8 +201,18 @@ int ct_top_lists(struct ct_page *page, const struct ct_calls *s, struct ct_top_k
 		list[i] = &s->functions[i];
 	}
 	have[2] = kernels->count;
+	for (size_t i = 0; i < kernels->count; i++)
+		timed |= kernels->list[i].ns > 0;
 	for (unsigned int i = 0; i < 3; i++)
 		rows[i] = have[i] < rows[i] ? have[i] : rows[i];
+	/* First kernels that are only counted, then categories. */
+	for (unsigned int i = timed ? 0 : 2; left < heads + LEAST_ROWS * lists && lists > 1; i = 0) {
+		if (!rows[i])
+			break;
+		rows[i] = 0;
+		heads -= HEAD;
+		lists--;
+	}
 	for (used = rows[0] + rows[1] + rows[2]; used && used + heads > left; used--) {
 		unsigned int most = 0;
 
@@ -207,12 +220,11 @@ int ct_top_lists(struct ct_page *page, const struct ct_calls *s, struct ct_top_k
 			most = rows[i] > rows[most] ? i : most;
 		rows[most]--;
 	}
-	for (size_t i = 0; i < kernels->count; i++)
-		timed |= kernels->list[i].ns > 0;
 	/* What the GPU did tells more than what the host called. */
 	if (timed)
 		lists_kernels(names, kernels, page, rows[2], graphs);
-	lists_categories(s, page, rows[0]);
+	if (rows[0] || !have[0])
+		lists_categories(s, page, rows[0]);
 	if (rows[1])
 		lists_functions(s, list, page, rows[1]);
 	lists_most_called(s, list, page);

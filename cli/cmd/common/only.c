@@ -3,6 +3,7 @@
 #include "cmd/common/only.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "analysis/range.h"
@@ -12,16 +13,20 @@
 
 enum { KEY_FROM = 0x800, KEY_TO, KEY_PID, KEY_TID, KEY_NAME, KEY_LAYER, KEY_TYPE };
 
+#define ONLY_OPTIONS											\
+	{ "from", KEY_FROM, "TIME", 0, "from this moment: ms, 1.5s, a stage, iteration:N", 1 },		\
+	{ "to", KEY_TO, "TIME", 0, "until this moment", 1 },							\
+	{ "pid", KEY_PID, "PID", 0, "of this process", 1 },							\
+	{ "tid", KEY_TID, "TID", 0, "of this thread", 1 },							\
+	{ "name", KEY_NAME, "GLOB", 0, "functions, kernels or ranges of this name: 'cuMem*'", 1 }
+
 static const struct argp_option only_options[] = {
-	{ "from", KEY_FROM, "TIME", 0, "from this moment: ms, 1.5s, a stage, iteration:N", 1 },
-	{ "to", KEY_TO, "TIME", 0, "until this moment", 1 },
-	{ "pid", KEY_PID, "PID", 0, "of this process", 1 },
-	{ "tid", KEY_TID, "TID", 0, "of this thread", 1 },
-	{ "name", KEY_NAME, "GLOB", 0, "functions, kernels or ranges of this name: 'cuMem*'", 1 },
+	ONLY_OPTIONS,
 	{ 0 },
 };
 
 static const struct argp_option only_kinds_options[] = {
+	ONLY_OPTIONS,
 	{ "layer", KEY_LAYER, "LAYER", 0, "user, kernel or gpu", 1 },
 	{ "type", KEY_TYPE, "TYPE", 0, "memory, transfer, kernel, sync, ioctl ...", 1 },
 	{ 0 },
@@ -32,11 +37,16 @@ static int only_word(struct argp_state *state, const char *what, const char *con
 {
 	int i = ct_word_index(words, count, arg);
 	struct ct_near near = { .word = arg };
+	char all[512];
+	size_t used = 0;
 
 	for (unsigned int k = 0; k < count && i < 0; k++)
 		ct_near_try(&near, words[k]);
+	for (unsigned int k = 0; k < count && i < 0 && used < sizeof(all); k++)
+		used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s", k ? ", " : "", words[k]);
 	if (i < 0)
-		argp_failure(state, CT_USAGE, 0, "%s: there is no '%s'%s", what, arg, ct_near_text(&near));
+		argp_failure(state, CT_USAGE, 0, *near.best ? "%s: there is no '%s'%s" : "%s: there is no '%s': it takes %s", what, arg,
+			     *near.best ? ct_near_text(&near) : all);
 	return i;
 }
 
@@ -79,6 +89,8 @@ static error_t only_parse(int key, char *arg, struct argp_state *state)
 		o->filter.tid = only_number(state, "--tid", arg, o->pair ? &o->other_tid : NULL);
 		return 0;
 	case KEY_NAME:
+		if (!*arg)
+			argp_failure(state, CT_USAGE, 0, "--name is empty: give a pattern, as 'cuMem*'");
 		o->filter.name = arg;
 		return 0;
 	case KEY_LAYER:
@@ -105,6 +117,23 @@ struct ct_only ct_only_other(const struct ct_only *o)
 	return other;
 }
 
+/* ns: the end of its last packet.  Of hosts with clocks of their own it is not known here. */
+static uint64_t only_end(const struct ct_trace *t)
+{
+	uint64_t end = 0;
+
+	for (unsigned int i = 0; i < t->streams_count; i++) {
+		const struct ct_stream_file *s = &t->streams[i];
+		struct ct_packet_view last;
+
+		if (!s->packets_count)
+			continue;
+		ct_stream_packet(s, s->packets_count - 1, &last);
+		end = last.ts_end > end ? last.ts_end : end;
+	}
+	return t->sources_count < 2 && end ? end : UINT64_MAX;
+}
+
 int ct_only_find(struct ct_only *o, const struct ct_trace *t, bool phases, struct ct_error *err)
 {
 	struct ct_report_filter *filter = &o->filter;
@@ -124,6 +153,8 @@ int ct_only_find(struct ct_only *o, const struct ct_trace *t, bool phases, struc
 		rc = ct_range_parse(o->from, t, &o->phases, filter->pid, false, &filter->from, err);
 	if (!rc && o->to)
 		rc = ct_range_parse(o->to, t, &o->phases, filter->pid, true, &filter->to, err);
+	if (!rc && filter->from > only_end(t))
+		return ct_fail(err, ENOENT, "--from %s: the trace ends at %.3f ms", o->from, (only_end(t) - t->reg.start) / 1e6);
 	if (!rc && filter->to && filter->from >= filter->to)
 		return ct_fail(err, EINVAL, "--from %s is not before --to %s", o->from ? : "0", o->to);
 	range = (struct ct_range){ filter->from, filter->to };

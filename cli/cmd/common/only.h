@@ -30,10 +30,10 @@ struct ct_only {
 #define CT_ONLY_INIT	{ .filter = { .layer = -1, .category = -1 }, .phases = { .main = -1 } }
 
 extern const struct argp ct_only_argp;		/* --from, --to, --pid, --tid, --name */
-extern const struct argp ct_only_kinds_argp;	/* --layer, --type */
+extern const struct argp ct_only_kinds_argp;	/* these, and --layer, --type */
 
 #define CT_ONLY_CHILD		{ &ct_only_argp, 0, "Only what counts:", 1 }
-#define CT_ONLY_KINDS_CHILD	{ &ct_only_kinds_argp, 0, NULL, 1 }
+#define CT_ONLY_KINDS_CHILD	{ &ct_only_kinds_argp, 0, "Only what counts:", 1 }
 
 /* The same options for the second trace. */
 struct ct_only ct_only_other(const struct ct_only *o);

@@ -34,7 +34,11 @@ static void which_calls_range(struct argp_state *state, struct ct_which_calls *c
 static void which_calls_choose(struct argp_state *state, const struct ct_which_calls *c)
 {
 	struct ct_error err;
-	int rc = ct_chosen_set(&c->chosen, &err);
+	int rc;
+
+	if (c->time_queries && c->chosen.no_queries)
+		argp_failure(state, CT_USAGE, 0, "give --time-queries or --no-queries: what is not recorded is not timed");
+	rc = ct_chosen_set(&c->chosen, &err);
 
 	if (rc < 0)
 		argp_failure(state, CT_USAGE, 0, "%s", err.text);
@@ -61,6 +65,7 @@ static error_t which_calls_parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_TIME_QUERIES:
 		c->given = "--time-queries";
+		c->time_queries = true;
 		setenv("CUDATRACE_TIME_QUERIES", "1", 1);
 		return 0;
 	case KEY_RUNTIME:

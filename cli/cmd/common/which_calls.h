@@ -19,6 +19,7 @@
 struct ct_which_calls {
 	struct ct_chosen chosen;	/* --functions, --types, --no-queries, --runtime */
 	struct ct_capture_range range;	/* --capture-range */
+	bool time_queries;		/* --time-queries */
 	const char *given;		/* one of these options that was given, as "--types"; NULL: none was */
 };
 
