@@ -255,6 +255,33 @@ static int several_source(struct ct_trace *t, struct ct_trace *of, unsigned int 
 	return rc;
 }
 
+/* ns of CLOCK_REALTIME at which the clock of a trace was 0. */
+static int64_t several_zero(const struct ct_trace *t)
+{
+	return (int64_t)(t->reg.realtime - t->reg.start);
+}
+
+/*
+ * The clock of the first one is that of the whole.  A trace of a time before that clock was 0, as of a machine that was
+ * started later, has no place on it: then the one whose clock began first is taken for the first.
+ */
+static void several_order(struct ct_trace *of, unsigned int count)
+{
+	unsigned int first = 0;
+	bool before = false;
+
+	for (unsigned int i = 1; i < count; i++) {
+		before |= (int64_t)of[i].reg.realtime < several_zero(&of[0]);
+		first = several_zero(&of[i]) < several_zero(&of[first]) ? i : first;
+	}
+	if (before) {
+		struct ct_trace t = of[0];
+
+		of[0] = of[first];
+		of[first] = t;
+	}
+}
+
 /* Those of traces are theirs until here: of those that were not moved, ct_trace_close() frees what they have. */
 int ct_trace_several(struct ct_trace *t, struct ct_trace *of, unsigned int count, const char *name,
 		     struct ct_error *err)
@@ -265,6 +292,7 @@ int ct_trace_several(struct ct_trace *t, struct ct_trace *of, unsigned int count
 	memset(t, 0, sizeof(*t));
 	if (count > CT_SOURCES_MAX)
 		return ct_fail(err, E2BIG, "%s: %u traces; at most %u are read as one", name, count, CT_SOURCES_MAX);
+	several_order(of, count);
 	for (unsigned int i = 0; i < count; i++) {
 		streams += of[i].streams_count;
 		inflight += of[i].inflight_count;

@@ -116,6 +116,8 @@ t_hosts_guessed()
 	is "$(cat "$d.ranks")" '["python@first","python@second"]' "traces of one host are called as their folders are"
 	grep -q clock "$d.err"
 	is $? 1 "... and have one clock" || cat "$d.err"
+	# The second was recorded before the first one's machine was started.
+	is "$("$ct" report --format csv summary "$(trace guest-two)" "$(trace train)" 2>/dev/null | awk -F, '$1 == "duration" { print ($2 > 900e9 && $2 < 1100e9 ? "right" : $2) }')" right "a trace from before the other clock was 0"
 }
 
 # What is known of these: a rank that sleeps no more, one whose kernels take 4 times as long, made of one recording.
