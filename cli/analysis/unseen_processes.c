@@ -160,8 +160,9 @@ void ct_unseen_print(const struct ct_trace *t, const struct ct_calls *calls, FIL
 	unseen_print_idle(t, out);
 	unseen_print_some(t, out);
 	unseen_print_bypassed(t, calls, out);
-	/* What it did before somebody attached is not missing. */
-	if (!ct_registry_info(&t->reg, CT_ATTACHED_INFO) && ct_registry_info(&t->reg, "command"))
+	/* What it did before somebody attached, or what is not kept any more, is not missing. */
+	if (!ct_registry_info(&t->reg, CT_ATTACHED_INFO) && !ct_registry_info(&t->reg, CT_KEEP_INFO) &&
+	    ct_registry_info(&t->reg, "command"))
 		unseen_print_partial(calls, out);
 }
 

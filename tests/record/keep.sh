@@ -261,6 +261,7 @@ t_keep_copies()
 			END { for (t in n) { dropped += first[t] > n[t]; enough += last - at[t] > 700 } exit dropped < 3 || enough < 6 }'
 	ok $? "a second of each thread is kept, and more than half of each busy one dropped"
 	is "$("$cudatrace" report --format csv processes "$dir-b" 2>/dev/null | grep -c record-running)" 1 "the process has its name in a copy that begins later"
+	is "$("$cudatrace" report "$dir-b" 2>/dev/null | grep -c 'not recorded: most CUDA calls')" 0 "what is not kept any more is not called missing"
 	"$cudatrace" record -q --no-module -f --keep 64M -o "$dir-i" -- "$PWD/build/tests/record-busy" 100 wait >"$work/keep2.idle" 2>&1 < <(until grep -q done "$work/keep2.idle"; do sleep 0.1; done; echo) &
 	recorder=$!
 	until grep -qx 100 "$work/keep2.idle"; do sleep 0.05; done
