@@ -536,6 +536,8 @@ static int attach_bring_in(void *arg, struct ct_error *err)
 
 	if (rc)
 		return rc;
+	/* It may have become that program after attach_check(). */
+	job->a.stack = t.libc.stack;
 	if (t.preloaded)
 		return ct_fail(err, EBUSY, "process %d was started with the preload library: it is being recorded, or was", job->a.pid);
 	rc = attach_stop(&x, &t, err);

@@ -239,6 +239,14 @@ int ct_inject_refused(pid_t pid, int error, struct ct_error *err)
 		       error == EPERM ? " (another tool traces it, or kernel.yama.ptrace_scope forbids it: run as root, or sysctl kernel.yama.ptrace_scope=0)" : "");
 }
 
+/* The process has become another program since: calls would go to where that one's functions were. */
+static bool inject_is_other(const struct ct_inject *x)
+{
+	struct ct_proc_stat s;
+
+	return x->libc->stack && ct_proc_stat(x->pid, &s) && s.stack && s.stack != x->libc->stack;
+}
+
 int ct_inject_begin(struct ct_inject *x, pid_t pid, pid_t tid, const struct ct_inject_libc *libc,
 		    struct ct_error *err)
 {
@@ -255,6 +263,10 @@ int ct_inject_begin(struct ct_inject *x, pid_t pid, pid_t tid, const struct ct_i
 		inject_let_go(x);
 		return rc == -ESRCH ? -EAGAIN :
 				      ct_fail(err, -rc, "process %d: its thread %d does not stop", pid, tid);
+	}
+	if (inject_is_other(x)) {
+		inject_let_go(x);
+		return ct_fail(err, ESRCH, "process %d runs another program by now (exec): try again", pid);
 	}
 	rc = inject_save(x);
 	if (rc) {

@@ -24,6 +24,7 @@
 /* Addresses of functions in the target, which it has of its own libc. */
 struct ct_inject_libc {
 	uint64_t mmap, munmap, errno_location;
+	uint64_t stack;		/* of the process whose they are: where its stack begins, which an exec() changes; 0: not known */
 	struct { uint64_t start, end; } loader[6];	/* memory with the loader's locks */
 	unsigned int loader_count;
 };

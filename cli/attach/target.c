@@ -156,9 +156,13 @@ int ct_target_read(struct ct_target *t, pid_t pid, const char *const *names, str
 {
 	bool foreign = false, previous_is_lock = false;
 	struct ct_proc_mapping m = { .end = 0 };
-	FILE *maps = ct_proc_maps(pid);
+	struct ct_proc_stat s = { .stack = 0 };
+	FILE *maps;
 
-	*t = (struct ct_target){ .pid = pid };
+	/* First: where it becomes another program meanwhile that is seen by it. */
+	ct_proc_stat(pid, &s);
+	maps = ct_proc_maps(pid);
+	*t = (struct ct_target){ .pid = pid, .libc.stack = s.stack };
 	if (!maps)
 		return errno == ENOENT ? ct_fail(err, ESRCH, "there is no process %d", pid) :
 					 ct_fail(err, errno, "process %d: its memory map can't be read: %s%s", pid, strerror(errno),

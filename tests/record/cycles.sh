@@ -269,6 +269,17 @@ t_attach_moments()
 		[ $bad = 0 ] && { [ $what = exec ] || grep -q '^wrong 0$' "$work/moments.out"; }
 		ok $? "attached $times times to a process in the middle of: $what" || cat "$work/moments.out"
 	done
+	# A process that becomes another program at that moment, as it is not waited for: no call goes there by what the one before had.
+	bad=0
+	for n in $(seq $((times * 20))); do
+		"$PWD/build/tests/record-running" 2 600 30 >"$work/moments.out" 2>&1 &
+		pid=$!
+		timeout -s KILL $hang "$cudatrace" record -q -f -o "$work/trace-moment" --pid $pid --duration 0.02 2>"$work/moment.said"
+		! grep 'failed with signal\|still recorded' "$work/moment.said" || bad=$((bad + 1))
+		kill -TERM $pid 2>/dev/null
+		wait $pid 2>/dev/null
+	done
+	is $bad 0 "attached $n times to a process that is just becoming another program: no call fails there, and it is left"
 	# A debugger has it.
 	if command -v strace >/dev/null; then
 		start_running traced 1
