@@ -152,7 +152,7 @@ t_install_path() {
 		CUDATRACE_LIBRARY=$W/$folder/libcudatrace.so build/cudatrace record --no-module \
 			--no-nvtx -q -o "$W/in $folder" -- "$B/victim" fork >"$W/out" 2>"$W/err"
 		STATUS=$?
-		{ exits 1 && grep -q "^cudatrace: LD_PRELOAD can't name" "$W/err" && [ ! -s "$W/out" ] &&
+		{ exits 125 && grep -q "^cudatrace: LD_PRELOAD can't name" "$W/err" && [ ! -s "$W/out" ] &&
 		  [ ! -e "$W/in $folder" ]; }
 		ok "... and so is the trace's directory: it is said, and nothing runs" $?
 	done
