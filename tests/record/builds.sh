@@ -56,6 +56,8 @@ t_attach_builds()
 	WAIT=$work/builds.go "$PWD/build/tests/record-ranged" none 10 >"$work/builds_silent.out" 2>&1 &
 	pid=$!
 	wait_until grep -q ready "$work/builds_silent.out"
+	# Not the words of the one before.
+	: >"$dir.said"
 	"$cudatrace" record -q -f -o "$dir" --pid $pid 2>"$dir.said" &
 	recorder=$!
 	wait_until grep -q 'stood still' "$dir.said"

@@ -110,6 +110,9 @@ t_attach_shot()
 attach_both()
 {
 	local one bad=0 recorders=() libraries=("${CUDATRACE_LIBRARY:-}" "${2:-${CUDATRACE_LIBRARY:-}}")
+	# Not the words of those before.
+	: >"$work/turn-1.said"
+	: >"$work/turn-2.said"
 	for one in 1 2; do
 		CUDATRACE_LIBRARY=${libraries[one - 1]} CUDATRACE_ATTACH_DEADLINE=60 "$cudatrace" record -q -f -o "$work/trace-turn-$one" --pid $pid 2>"$work/turn-$one.said" &
 		recorders+=($!)

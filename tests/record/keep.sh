@@ -388,6 +388,7 @@ t_keep_started_part()
 		rm -rf "$dir"
 		rm -f "$work/part.go"
 		: >"$work/part.out"
+		: >"$work/part.said"
 		program="$PWD/build/tests/record-ranged profiler"
 		# shellcheck disable=SC2086
 		WAIT=$work/part.go "$cudatrace" record -q --keep 96M $option -o "$dir" -- bash -c 'setsid "$@" >"$0" 2>&1 & exit 3' "$work/part.out" $program 2>"$work/part.said" &
