@@ -12,7 +12,9 @@
 #include <sys/types.h>
 
 struct ct_started {
-	uint64_t look;	/* ns: when to look for them again; 0: the program itself ran at the last look */
+	uint64_t look;		/* ns: when to look for them again */
+	bool said;		/* that it goes on */
+	unsigned int unsure;	/* looks at which it was not known */
 };
 
 /* Is it one of them?  False also where this user may not look at it. */
