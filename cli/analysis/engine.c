@@ -12,8 +12,11 @@
 
 #include "ranks/rank_summary.h"
 
-#define ENGINE_KNOWN	(1ull << 63)	/* of a class: its bits were computed */
-#define ENGINE_PROCESS	(1ull << 62)	/* of a class: its records say something of their process */
+typedef unsigned __int128 engine_mask;	/* a bit for each analyser */
+
+#define ENGINE_BIT(i)	((engine_mask)1 << (i))
+#define ENGINE_KNOWN	ENGINE_BIT(127)	/* of a class: its bits were computed */
+#define ENGINE_PROCESS	ENGINE_BIT(126)	/* of a class: its records say something of their process */
 
 /* Who gets an event. */
 struct engine_call {
@@ -35,10 +38,10 @@ struct ct_engine {
 	struct ct_analysis list[CT_ANALYSERS_MAX];
 	struct engine_call calls[CT_ANALYSERS_MAX];	/* as .list */
 	unsigned int count;
-	uint64_t *wanted;		/* by class id: bits of the analysers that want it, and ENGINE_... */
-	uint64_t on[CT_ON_UNRETURNED + 1];	/* bits, by kind of event */
-	uint64_t by_end, by_begin;	/* bits of the analysers that get spans in this order */
-	uint64_t unfiltered;		/* bits */
+	engine_mask *wanted;		/* by class id: bits of the analysers that want it, and ENGINE_... */
+	engine_mask on[CT_ON_UNRETURNED + 1];	/* bits, by kind of event */
+	engine_mask by_end, by_begin;	/* bits of the analysers that get spans in this order */
+	engine_mask unfiltered;		/* bits */
 };
 
 /* -------------------------------------------------------------- the list --- */
@@ -96,20 +99,28 @@ static int engine_add(struct ct_engine *e, const struct ct_analyser *analyser)
 	gets = (!analyser->gpu || e->trace->has_gpu) && (!analyser->stacks || ct_registry_info(&e->trace->reg, "stacks"));
 	for (unsigned int kind = CT_ON_BEGIN; kind <= CT_ON_UNRETURNED; kind <<= 1)
 		if (gets && analyser->event && (analyser->on & kind))
-			e->on[kind] |= 1ull << e->count;
+			e->on[kind] |= ENGINE_BIT(e->count);
 	/* Without collectives nothing is to be said of ranks. */
 	if (gets && analyser->spans & CT_SPANS_BY_END &&
 	    (!analyser->collectives || ct_collectives_there(&e->trace->reg)))
-		e->by_end |= 1ull << e->count;
+		e->by_end |= ENGINE_BIT(e->count);
 	if (gets && analyser->spans & CT_SPANS_BY_BEGIN)
-		e->by_begin |= 1ull << e->count;
+		e->by_begin |= ENGINE_BIT(e->count);
 	if (analyser->unfiltered)
-		e->unfiltered |= 1ull << e->count;
+		e->unfiltered |= ENGINE_BIT(e->count);
 	e->count++;
 	return 0;
 }
 
-static void engine_learn(const struct ct_engine *e, const struct ct_class *class, uint64_t *wanted)
+/* The lowest bit of a mask that has one. */
+static inline unsigned int engine_first(engine_mask mask)
+{
+	uint64_t low = (uint64_t)mask;
+
+	return low ? __builtin_ctzll(low) : 64 + __builtin_ctzll((uint64_t)(mask >> 64));
+}
+
+static void engine_learn(const struct ct_engine *e, const struct ct_class *class, engine_mask *wanted)
 {
 	*wanted = ENGINE_KNOWN | (ct_processes_wants(class) ? ENGINE_PROCESS : 0);
 	for (unsigned int i = 0; i < e->count; i++) {
@@ -118,16 +129,16 @@ static void engine_learn(const struct ct_engine *e, const struct ct_class *class
 		if (ct_class_is_sampled(class) && !a->samples)
 			continue;
 		if ((a->event || a->span) && (!a->what || ct_class_is(class, a->what)) && (!a->wants || a->wants(class)))
-			*wanted |= 1ull << i;
+			*wanted |= ENGINE_BIT(i);
 	}
 }
 
 /* --------------------------------------------------------------- the pass --- */
 
 /* Which analysers want records of the class, of those in @mask. */
-static inline uint64_t engine_wanted(struct ct_engine *e, const struct ct_class *class, uint64_t mask)
+static inline engine_mask engine_wanted(struct ct_engine *e, const struct ct_class *class, engine_mask mask)
 {
-	uint64_t *wanted = &e->wanted[class->id];
+	engine_mask *wanted = &e->wanted[class->id];
 
 	if (!*wanted)
 		engine_learn(e, class, wanted);
@@ -137,7 +148,7 @@ static inline uint64_t engine_wanted(struct ct_engine *e, const struct ct_class 
 static int engine_event(void *arg, const struct ct_trace_event *event)
 {
 	struct ct_engine *e = arg;
-	uint64_t mask = engine_wanted(e, event->class, e->on[event->kind] | ENGINE_PROCESS);
+	engine_mask mask = engine_wanted(e, event->class, e->on[event->kind] | ENGINE_PROCESS);
 
 	if (mask & ENGINE_PROCESS) {
 		if (event->point && ct_processes_point(&e->processes, event->point))
@@ -150,7 +161,7 @@ static int engine_event(void *arg, const struct ct_trace_event *event)
 			    event->begin, event->record))
 		mask &= e->unfiltered;
 	for (; mask; mask &= mask - 1) {
-		const struct engine_call *call = &e->calls[__builtin_ctzll(mask)];
+		const struct engine_call *call = &e->calls[engine_first(mask)];
 		int rc = call->event(call->a, event);
 
 		if (rc)
@@ -162,14 +173,14 @@ static int engine_event(void *arg, const struct ct_trace_event *event)
 static int engine_span(void *arg, const struct ct_span *span, unsigned int orders)
 {
 	struct ct_engine *e = arg;
-	uint64_t mask = engine_wanted(e, span->class, (orders & CT_SPANS_BY_END ? e->by_end : 0) |
+	engine_mask mask = engine_wanted(e, span->class, (orders & CT_SPANS_BY_END ? e->by_end : 0) |
 						      (orders & CT_SPANS_BY_BEGIN ? e->by_begin : 0));
 
 	if (!e->filter.all && (mask & ~e->unfiltered) &&
 	    !ct_filter_pass_span(&e->filter, span))
 		mask &= e->unfiltered;
 	for (; mask; mask &= mask - 1) {
-		struct ct_analysis *a = &e->list[__builtin_ctzll(mask)];
+		struct ct_analysis *a = &e->list[engine_first(mask)];
 		int rc = a->analyser->span(a, span);
 
 		if (rc)
@@ -181,7 +192,7 @@ static int engine_span(void *arg, const struct ct_span *span, unsigned int order
 static unsigned int engine_wants(void *arg, const struct ct_class *class)
 {
 	struct ct_engine *e = arg;
-	uint64_t on = ENGINE_PROCESS;
+	engine_mask on = ENGINE_PROCESS;
 
 	for (unsigned int kind = CT_ON_BEGIN; kind <= CT_ON_UNRETURNED; kind <<= 1)
 		on |= e->on[kind];

@@ -97,7 +97,7 @@ static inline struct ct_cell ct_moment(const struct ct_analysis *a, uint64_t ts)
 	return ct_u64(ts > a->trace->reg.start ? ts - a->trace->reg.start : 0);
 }
 
-#define CT_ANALYSERS_MAX	62	/* of a pass */
+#define CT_ANALYSERS_MAX	126	/* of a pass */
 
 /* Analysers for a pass, each once.  One too many is an error of ct_engine_run(). */
 struct ct_analysers {

@@ -571,7 +571,7 @@ static void analysers(void)
 	ct_engine_free(e);
 	ct_analysers_add(&list, &many[CT_ANALYSERS_MAX]);
 	e = ct_engine_run(&empty, list.list, list.count, &options, &err);
-	ok(!e && err.code == E2BIG && strstr(err.text, "62 analysers at most"), "one more is refused, and the line says why");
+	ok(!e && err.code == E2BIG && strstr(err.text, "126 analysers at most"), "one more is refused, and the line says why");
 	ct_engine_free(e);
 }
 

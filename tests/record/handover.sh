@@ -206,7 +206,7 @@ t_full_disk()
 t_file_limit()
 {
 	(ulimit -f 2000; exec "$cudatrace" record -q --no-module -o "$work/trace-limit" -- "$busy" 500000 >"$work/said" 2>"$work/busy.err")
-	is "$?$(grep -c 'File too large (files may have 2000 KiB here: ulimit -f)' "$work/busy.err")$(cat "$work/said")" 11500000 "a limit on the size of files ends neither the program nor the recorder" || cat "$work/busy.err"
+	is "$?$(grep -c 'File too large (files may have 2000 KiB here: ulimit -f)' "$work/busy.err")$(cat "$work/said")" 1251500000 "a limit on the size of files ends neither the program nor the recorder" || cat "$work/busy.err"
 	(ulimit -f 64; exec "$cudatrace" record -q --no-module -o "$work/trace-limit-2" -- "$busy" 500000 >"$work/said" 2>"$work/busy.err")
 	is "$(grep -c "a file would be larger than this process's may be (ulimit -f), records are counted as lost" "$work/busy.err")$(cat "$work/said")" 1500000 "... and the library says why records are lost" || cat "$work/busy.err"
 	"$cudatrace" report "$work/trace-limit-2" 2>/dev/null | grep -qE 'lost records +[1-9]'
