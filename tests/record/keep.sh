@@ -489,7 +489,7 @@ t_keep_gone()
 	until grep -qx 500000 "$work/gone.out"; do kill -0 $recorder || break; sleep 0.05; done
 	rm -rf "$dir"
 	wait $recorder
-	is "$?,$(tail -n 1 "$work/gone.out")" "1,5500000" "the directory is removed: the program makes all of its calls" || cat "$work/gone.said"
+	is "$?,$(tail -n 1 "$work/gone.out")" "125,5500000" "the directory is removed: the program makes all of its calls" || cat "$work/gone.said"
 	is "$(grep -c "trace-gone was removed while it was recorded: its records are lost" "$work/gone.said")" 1 "... and a line says that it was" || cat "$work/gone.said"
 	rm -rf "$dir-moved"
 	"$cudatrace" record -q --no-module -f -o "$dir" -- "$PWD/build/tests/record-busy" 1000 wait 1000 >"$work/gone.out" 2>"$work/gone.said" < <(until [ -e "$dir-moved" ]; do sleep 0.05; done; echo) &
@@ -497,7 +497,7 @@ t_keep_gone()
 	until grep -qx 1000 "$work/gone.out"; do kill -0 $recorder || break; sleep 0.05; done
 	mv "$dir" "$dir-moved"
 	wait $recorder
-	is "$?,$(tail -n 1 "$work/gone.out")" "1,2000" "it is moved: the program makes all of its calls" || cat "$work/gone.said"
+	is "$?,$(tail -n 1 "$work/gone.out")" "125,2000" "it is moved: the program makes all of its calls" || cat "$work/gone.said"
 	is "$(grep -c "trace-gone was moved while it was recorded: it is not finished" "$work/gone.said")" 1 "... and a line says so" || cat "$work/gone.said"
 	mkdir -p "$disk"
 	if ! mount -t tmpfs -o size=64m tmpfs "$disk" 2>/dev/null; then
