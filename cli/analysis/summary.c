@@ -236,7 +236,7 @@ static int summary_stages(const struct ct_analysis *a, struct ct_page *page, uns
 
 	for (unsigned int i = 0; i < a->phases->processes_count; i++)
 		others += i != process && a->phases->processes[i].stages_count;
-	ct_page_head(page, "STAGES of %s%s", ct_processes_name(a->processes, p->pid, name, sizeof(name)),
+	ct_page_head(page, "STAGES of %s%s", ct_processes_name_at(a->processes, p->pid, p->end, name, sizeof(name)),
 		    others || !account->launching ? "" : ct_account_turns(account) > 1 ? ", where the time of its launching threads went" :
 		    ", where the time of its launching thread went");
 	for (unsigned int i = 0; i < p->stages_count; i++)

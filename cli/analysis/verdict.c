@@ -47,6 +47,8 @@ static void verdict_polls(struct ct_verdict *v, const struct ct_polls *polls, un
 	v->polled = t ? t->app : 0;
 	v->polling = t ? t->calls : 0;
 	v->waits = t ? t->waits : 0;
+	if (v->process->asks && v->waits < v->process->iterations_count)
+		v->waits = v->process->iterations_count;
 }
 
 void ct_verdict_of(struct ct_verdict *v, const struct ct_analysis *a, unsigned int process)
@@ -242,7 +244,7 @@ static enum ct_limit verdict_limit(const struct ct_verdict *v, const struct shar
 	if (s->memory >= MUCH && s->memory > s->app)
 		return CT_LIMIT_MEMORY;
 	/* Without a synchronisation nothing says whether the GPU keeps up. */
-	if (!v->busy && s->syncs * 2 < iterations)
+	if (!v->busy && (iterations ? s->syncs * 2 < iterations : !s->syncs))
 		return CT_LIMIT_UNKNOWN;
 	if (s->wait < SOME)
 		return CT_LIMIT_HOST;

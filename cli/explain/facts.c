@@ -69,6 +69,25 @@ static struct ct_fact *facts_of(struct ct_scope_facts *s, const struct ct_class 
 	return fact;
 }
 
+#define FACTS_DEINITIALIZED	4	/* CUDA_ERROR_DEINITIALIZED: libcuda has ended, which programs meet as they end */
+
+static void facts_last_error(struct ct_last_error *last, const struct ct_trace_event *e)
+{
+	if (!ct_class_is(e->class, CT_IS_WORK | CT_IS_WAIT | CT_IS_ALLOC | CT_IS_LOAD | CT_IS_CONTEXT))
+		return;
+	if (!e->failed) {
+		/* It went on.  Who waits for what was launched before, or frees, may end. */
+		if (ct_class_is(e->class, CT_IS_WORK | CT_IS_ALLOC))
+			*last = (struct ct_last_error){ 0 };
+		return;
+	}
+	if (last->failure.class || e->record->result == FACTS_DEINITIALIZED)
+		return;
+	ct_evidence_set(&last->failure, e);
+	last->code = e->record->result;
+	last->size = ct_class_is(e->class, CT_IS_ALLOC) ? ct_record_known(e->record, CT_KNOWN_SIZE) : 0;
+}
+
 static int facts_event(struct ct_analysis *a, const struct ct_trace_event *e)
 {
 	const struct ct_process_phases *p = ct_phases_process(a->phases, e->track->pid, e->begin);
@@ -79,6 +98,7 @@ static int facts_event(struct ct_analysis *a, const struct ct_trace_event *e)
 
 	if (!p || !e->class->call || !e->track->tid)
 		return 0;
+	facts_last_error(&facts->processes[p - a->phases->processes].last_error, e);
 	scope = ct_scope_of(p, e->begin, &iteration);
 	if (scope == CT_SCOPE_COUNT)
 		return 0;

@@ -44,7 +44,15 @@ struct ct_scope_facts {
 	struct ct_union memory, modules;
 };
 
+/* What failed after the last work that a process gave the GPU. */
+struct ct_last_error {
+	struct ct_evidence failure;	/* the first of them; of no class: none */
+	int64_t code;
+	uint64_t size;			/* bytes of an allocation; 0: not known, or it is none */
+};
+
 struct ct_process_facts {
+	struct ct_last_error last_error;
 	struct ct_scope_facts scopes[CT_SCOPE_COUNT];
 };
 

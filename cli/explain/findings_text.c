@@ -273,7 +273,7 @@ static void findings_print_launchers(const struct ct_explain *x, const struct fi
 			continue;
 		}
 		used += snprintf(text + used, sizeof(text) - used, "%s%s", used ? ", " : "",
-				 ct_processes_name(x->analysis->processes, p->pid, name, sizeof(name)));
+				 ct_processes_name_at(x->analysis->processes, p->pid, p->end, name, sizeof(name)));
 	}
 	if (!used)
 		return;
@@ -289,7 +289,7 @@ static void findings_print_verdict(struct ct_explain *x, unsigned int process, c
 	char name[96], text[1024];
 
 	ct_explain_choose(x, process);
-	fprintf(to->out, "  %s\n", ct_processes_name(x->analysis->processes, p->pid, name,
+	fprintf(to->out, "  %s\n", ct_processes_name_at(x->analysis->processes, p->pid, p->end, name,
 			    to->width - 1 < sizeof(name) ? to->width - 1 : sizeof(name)));
 	ct_findings_verdict(x, text, sizeof(text));
 	fputs("    ", to->out);

@@ -198,5 +198,7 @@ void ct_explain_choose(struct ct_explain *x, unsigned int index)
 	x->polled = polls ? polls->app : 0;
 	x->polling = polls ? polls->calls : 0;
 	x->poll_waits = polls ? polls->waits : 0;
+	if (x->process->asks && x->poll_waits < x->process->iterations_count)
+		x->poll_waits = x->process->iterations_count;
 	x->waiting = x->busy ? CT_STAGES_MAIN(x->busy->any.stages, .waiting) : 0;
 }

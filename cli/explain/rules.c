@@ -96,7 +96,7 @@ const struct ct_rule ct_rules[] = {
 	{ "last-error", "an error after which the program gave the GPU no more work", 1, "failure",
 	  "Of a launch, a copy, an allocation, a synchronisation, a context or a load of code. The program may have ended because of "
 	  "it. CUDA_ERROR_DEINITIALIZED does not count, which is what programs meet as they end.",
-	  &ct_error_ends_analyser, ct_rule_last_error, CT_CAUSE_OWN, 0 },
+	  NULL, ct_rule_last_error, CT_CAUSE_OWN, 0 },
 	{ "ioctls", "time in ioctls of the kernel driver, with RM command or class and object", 5,
 	  "% of the wall time of startup or steady state",
 	  "In the steady state a program needs hardly any: launches do not enter the kernel.",

@@ -83,6 +83,7 @@ static int iterations_what(struct ct_phase_work *w, const struct ct_pattern *p)
 	else
 		snprintf(process->what + n, sizeof(process->what) - n,
 			 ", from the end of a copy that blocks");
+	process->asks = class && ct_class_is(class, CT_IS_POLL);
 	if (class && class->name)
 		snprintf(process->what + n, sizeof(process->what) - n, ", from the end of %.64s",
 			 class->name);
@@ -236,6 +237,7 @@ static void iterations_none(struct ct_phase_work *w, uint32_t most)
 	uint32_t n = w->launches_count;
 
 	p->source = CT_ITER_NONE;
+	p->asks = false;
 	p->iterations_count = 0;
 	p->iterations_dropped = 0;
 	if (!p->calls)
@@ -258,6 +260,7 @@ void ct_iterations_drop(struct ct_phase_work *w, unsigned int lost)
 	snprintf(p->why_none, sizeof(p->why_none), "%u iterations were found (%.60s), but %u %% of the launches "
 		 "are not in them", p->iterations_count, p->what, lost);
 	p->what[0] = 0;
+	p->asks = false;
 	p->source = CT_ITER_NONE;
 	p->iterations_count = 0;
 	p->iterations_dropped = 0;

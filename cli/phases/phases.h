@@ -74,6 +74,7 @@ struct ct_process_phases {
 	struct ct_iteration *iterations;	/* in the order of time */
 	uint32_t iterations_count;
 	uint64_t iterations_dropped;	/* beyond CT_ITERATIONS_MAX */
+	bool     asks;			/* each ends when the program is told that the GPU is done: it asks, and does not synchronise */
 	char what[160];			/* "range 'step #'", "247 launches and 10 synchronisations, ..." */
 	char why_none[160];		/* why no iterations were found, for people */
 };

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "view/term.h"
 
 static void processes_communicator(struct ct_process_place *place, const struct ct_record *r)
@@ -81,9 +82,24 @@ static char *processes_named(const struct ct_record *r, const char *word, size_t
 	return asprintf(&name, "%.*s@%s", (int)len, word, r->source->label) < 0 ? NULL : name;
 }
 
+#define PROCESSES_FORMER	64u	/* names of one pid; a damaged trace may have any number */
+
+/* Its name until @ts was another one. */
+static int processes_former(struct ct_process_name *process, uint64_t ts)
+{
+	if (process->former_count >= PROCESSES_FORMER)
+		return 0;
+	if (!ct_room(process->former, process->former_count, process->former_capacity))
+		return -ENOMEM;
+	process->former[process->former_count++] = (struct ct_process_former){ ts, process->name };
+	process->name = NULL;
+	return 0;
+}
+
 int ct_processes_record(struct ct_processes *p, const struct ct_record *r)
 {
 	struct ct_process_name *process;
+	char *name;
 	const char *text, *word;
 	uint16_t len;
 	size_t n;
@@ -102,8 +118,13 @@ int ct_processes_record(struct ct_processes *p, const struct ct_record *r)
 		n++;
 	word = memrchr(text, '/', n);
 	word = word ? word + 1 : text;
+	name = processes_named(r, word, text + n - word);
+	if (name && process->name && strcmp(name, process->name) && processes_former(process, r->end)) {
+		free(name);
+		return -ENOMEM;
+	}
 	free(process->name);
-	process->name = processes_named(r, word, text + n - word);
+	process->name = name;
 	free(process->command);
 	process->command = strndup(text, len);
 	return process->name && process->command ? 0 : -ENOMEM;
@@ -130,10 +151,25 @@ int ct_processes_tell(struct ct_processes *p, uint32_t pid, const char *name, in
 	return process->name ? 0 : -ENOMEM;
 }
 
+static const char *processes_word_at(const struct ct_processes *p, uint32_t pid, uint64_t ts)
+{
+	const struct ct_process_name *process = ct_keyed_get(&p->names, pid);
+
+	for (uint32_t i = 0; process && i < process->former_count; i++)
+		if (ts < process->former[i].until)
+			return process->former[i].name;
+	return process ? process->name : NULL;
+}
+
 const char *ct_processes_name(const struct ct_processes *p, uint32_t pid, char *buf,
 			      unsigned int size)
 {
-	const char *name = ct_processes_word(p, pid);
+	return ct_processes_name_at(p, pid, UINT64_MAX, buf, size);
+}
+
+const char *ct_processes_name_at(const struct ct_processes *p, uint32_t pid, uint64_t ts, char *buf, unsigned int size)
+{
+	const char *name = processes_word_at(p, pid, ts);
 	int32_t rank = ct_processes_rank(p, pid), gpu = ct_processes_gpu(p, pid);
 	const struct ct_process_place *place = ct_keyed_get(&p->places, pid);
 	char line[256], clean[64], of[24] = "";
@@ -169,8 +205,13 @@ const char *ct_processes_command(const struct ct_processes *p, uint32_t pid)
 
 void ct_processes_free(struct ct_processes *p)
 {
-	for (size_t i = 0; i < p->names.count; i++)
-		free(p->names.list[i].name), free(p->names.list[i].command);
+	for (size_t i = 0; i < p->names.count; i++) {
+		for (uint32_t k = 0; k < p->names.list[i].former_count; k++)
+			free(p->names.list[i].former[k].name);
+		free(p->names.list[i].former);
+		free(p->names.list[i].name);
+		free(p->names.list[i].command);
+	}
 	ct_keyed_free(&p->names);
 	ct_keyed_free(&p->places);
 	ct_ranks_free(&p->ranks);

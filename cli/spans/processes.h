@@ -10,9 +10,17 @@
 #include "trace/about/ranks.h"
 #include "trace/merge.h"
 
+/* A process that became another program (exec) had another name before. */
+struct ct_process_former {
+	uint64_t until;		/* ns */
+	char *name;
+};
+
 struct ct_process_name {
 	uint64_t pid;
 	char *name;
+	struct ct_process_former *former;	/* in the order of time */
+	uint32_t former_count, former_capacity;
 	char *command;		/* with its arguments */
 };
 
@@ -61,6 +69,9 @@ int ct_processes_tell(struct ct_processes *p, uint32_t pid, const char *name, in
 /* "python3 (412)", of a rank "rank 3 (python3 412, GPU 3)", of several "ranks 0-7 (python3 412)", cut to @size; bytes that a terminal would obey are made '?'. */
 const char *ct_processes_name(const struct ct_processes *p, uint32_t pid, char *buf,
 			      unsigned int size);
+
+/* The same with the name that it had at @ts, ns. */
+const char *ct_processes_name_at(const struct ct_processes *p, uint32_t pid, uint64_t ts, char *buf, unsigned int size);
 
 /* The name alone, as the trace has it; NULL: not known. */
 const char *ct_processes_word(const struct ct_processes *p, uint32_t pid);

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.."
 . tests/judge.sh
 . tests/judge_trace.sh
 . tests/pick.sh
-choose_parts "inference machine report unseen status orphan options sanitizers handover late killed orphaned restless many
+choose_parts "inference machine report becomes unseen status orphan options sanitizers handover late killed orphaned restless many
 	ending full_disk file_limit liar problems refused gpu gpu_transfers gpu_options gpu_nodes gpu_capture gpu_clock gpu_times gpu_numbers
 	gpu_threads gpu_late gpu_lost gpu_full gpu_limit gpu_company gpu_missing gpu_device gpu_processes gpu_exit gpu_exec gpu_blocked gpu_inside gpu_meets gpu_hardware gpu_names gpu_absent metrics metrics_clocks metrics_elsewhere metrics_absent attach attach_thread attach_exec attach_gpu attach_killed attach_deserted attach_ends attach_paused attach_refused standby standby_off standby_killed standby_window ways_doctor chosen capture capture_running capture_iterations slow_iteration standby_forked attach_cycles attach_moments attach_uprobes attach_late attach_shot attach_root attach_pids attach_filtered attach_user attach_musl attach_real_musl in_session in_session_idle in_session_buffers in_session_standby in_session_refused top_keys top_programs top_elsewhere top_used top_attached top_container top_unreadable pack
 	keep_size keep_long keep_torn keep_storm keep_week keep_full keep_gone keep_names names_full keep_copies keep_on keep_started keep_stranger keep_started_part ${CT_TEST_LONG:+keep_most} keep_unread keep_killed keep_overtaken keep_attached
@@ -106,6 +106,27 @@ t_report()
 {
 	"$cudatrace" report "$work/trace-inference" | grep -E '^  (ioctl|scheduler)| 0 ns|Percentiles' >"$work/zeros"
 	is $? 1 "the report has no rows of zeros" || cat "$work/zeros"
+}
+
+# A launcher that calls libcuda and becomes the program (exec), with the same pid.
+t_becomes()
+{
+	local dir=$work/trace-becomes
+	if ! command -v python3 >/dev/null; then
+		skip "a program that becomes another one: python3 is missing"
+		return
+	fi
+	"$cudatrace" record -q --no-module -o "$dir" -- bash -c 'exec python3 -c "
+import ctypes, os, sys
+ctypes.CDLL(sys.argv[1]).cuInit(0)
+os.execv(sys.argv[2], sys.argv[2:])" "$@"' - "$LD_LIBRARY_PATH/libcuda.so.1" "$inference" --iterations 30 >/dev/null 2>&1
+	"$cudatrace" explain "$dir" >"$work/becomes.explain" 2>/dev/null
+	"$cudatrace" report "$dir" >"$work/becomes.report" 2>/dev/null
+	is "$(grep -cE '^  inference \([0-9]+\)$' "$work/becomes.explain") $(grep -cE '^  Gave the GPU no work: python3[0-9.]* \([0-9]+\)$' "$work/becomes.explain")" "1 1" \
+		"a program that became another one: each has its own name" || cat "$work/becomes.explain"
+	grep -qE '^STAGES of inference ' "$work/becomes.report" && grep -qE '^ +(29|30) iterations' "$work/becomes.report" &&
+		grep -qE '^  steady ' "$work/becomes.report"
+	ok $? "... and its own stages" || cat "$work/becomes.report"
 }
 
 # A launcher that takes LD_PRELOAD away, and one that leaves it.

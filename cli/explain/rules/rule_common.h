@@ -41,7 +41,6 @@ void ct_rule_getters(struct ct_explain *x, const struct ct_rule *rule);
 extern const struct ct_analyser ct_getters_analyser;
 /* rule_errors.c */
 void ct_rule_errors(struct ct_explain *x, const struct ct_rule *rule);
-extern const struct ct_analyser ct_error_ends_analyser;
 void ct_rule_last_error(struct ct_explain *x, const struct ct_rule *rule);
 /* rule_driver.c */
 void ct_rule_ioctls(struct ct_explain *x, const struct ct_rule *rule);

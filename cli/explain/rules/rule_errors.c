@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Rules on errors: those that the program ignored, as it called the same function again and again; and the one that ended its work. */
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "decode/nv_decode.h"
@@ -32,70 +30,9 @@ void ct_rule_errors(struct ct_explain *x, const struct ct_rule *rule)
 	}
 }
 
-/* What failed after the last work that a process gave the GPU. */
-struct errors_end {
-	struct ct_evidence failure;	/* the first of them; of no class: none */
-	int64_t code;
-	uint64_t size;			/* bytes of an allocation; 0: not known, or it is none */
-};
-
-struct errors_ends {
-	struct errors_end *processes;	/* as phases->processes */
-};
-
-#define ERRORS_DEINITIALIZED	4	/* CUDA_ERROR_DEINITIALIZED: libcuda has ended, which programs meet as they end */
-
-static int errors_ends_event(struct ct_analysis *a, const struct ct_trace_event *e)
-{
-	const struct ct_process_phases *p = ct_phases_process(a->phases, e->track->pid, e->begin);
-	struct errors_ends *ends = a->state;
-	struct errors_end *end;
-
-	if (!p || !ct_class_is(e->class, CT_IS_WORK | CT_IS_WAIT | CT_IS_ALLOC | CT_IS_LOAD | CT_IS_CONTEXT))
-		return 0;
-	end = &ends->processes[p - a->phases->processes];
-	if (!e->failed) {
-		/* It went on.  Who waits for what was launched before, or frees, may end. */
-		if (ct_class_is(e->class, CT_IS_WORK | CT_IS_ALLOC))
-			*end = (struct errors_end){ 0 };
-		return 0;
-	}
-	if (end->failure.class || e->record->result == ERRORS_DEINITIALIZED)
-		return 0;
-	ct_evidence_set(&end->failure, e);
-	end->code = e->record->result;
-	end->size = ct_class_is(e->class, CT_IS_ALLOC) ? ct_record_known(e->record, CT_KNOWN_SIZE) : 0;
-	return 0;
-}
-
-static int errors_ends_begin(struct ct_analysis *a)
-{
-	struct errors_ends *ends = a->state;
-
-	ends->processes = calloc(a->phases->processes_count + 1ul, sizeof(*ends->processes));
-	return ends->processes ? 0 : -ENOMEM;
-}
-
-static void errors_ends_free(struct ct_analysis *a)
-{
-	struct errors_ends *ends = a->state;
-
-	free(ends->processes);
-}
-
-const struct ct_analyser ct_error_ends_analyser = {
-	.on = CT_ON_END | CT_ON_INSTANT,
-	.phases = true,
-	.state_size = sizeof(struct errors_ends),
-	.begin = errors_ends_begin,
-	.event = errors_ends_event,
-	.free = errors_ends_free,
-};
-
 void ct_rule_last_error(struct ct_explain *x, const struct ct_rule *rule)
 {
-	const struct errors_ends *ends = ct_explain_state(x, &ct_error_ends_analyser);
-	const struct errors_end *end = &ends->processes[x->index];
+	const struct ct_last_error *end = &x->facts->last_error;
 	enum ct_scope scope = x->wall[CT_SCOPE_STEADY] ? CT_SCOPE_STEADY : CT_SCOPE_STARTUP;
 	char bytes[CT_TERM_TEXT], size[48] = "";
 	const char *code = cu_result_name(end->code);

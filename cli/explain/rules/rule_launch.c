@@ -157,7 +157,7 @@ void ct_rule_application(struct ct_explain *x, const struct ct_rule *rule)
 	uint64_t app = ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_APP);
 	uint64_t off = ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_OFF_CPU);
 	uint64_t steady = app - x->account->stages[CT_STAGE_EXECUTION].ns[CT_ACCOUNT_APP];
-	bool known = x->busy || launch_syncs(x) * 2 >= x->iterations || !x->process->iterations_count;
+	bool known = x->busy || (launch_syncs(x) && (launch_syncs(x) * 2 >= x->iterations || !x->process->iterations_count));
 	const struct ct_scope_facts *facts = ct_rule_facts(x, CT_SCOPE_STEADY);
 	struct ct_account_covered in;
 	struct ct_finding *f;
