@@ -202,6 +202,9 @@ static uint32_t class_is_of_category(const struct ct_class *class)
 		return CT_IS_API | CT_IS_QUERY | (strncmp(class->name, "nccl", 4) ? CT_IS_CUDA : CT_IS_NCCL) |
 		       (!strcmp(class->name, "ncclCommGetAsyncError") && class->known[CT_KNOWN_COMM] >= 0 &&
 			class->known[CT_KNOWN_STATE] >= 0 ? CT_IS_COMMUNICATOR_STATE : 0);
+	/* Their names are shown without that. */
+	if (class->category == CT_CAT_COLLECTIVE && strncmp(class->name, "nccl", 4))
+		return CT_IS_API;
 	if (class->category == CT_CAT_COLLECTIVE)
 		return CT_IS_API | CT_IS_NCCL | class_is_named(class->name) |
 		       (class->known[CT_KNOWN_NUMBER] >= 0 ? CT_IS_COLLECTIVE :
