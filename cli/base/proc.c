@@ -134,3 +134,29 @@ pid_t ct_proc_own_pid(pid_t pid)
 		fclose(f);
 	return own;
 }
+
+char *ct_proc_environment(pid_t pid, size_t most, size_t *size)
+{
+	FILE *f = proc_open(pid, "environ");
+	char *text = NULL, *more;
+	size_t room = 0;
+
+	*size = 0;
+	while (f && *size == room && room < most) {
+		room = room ? 2 * room : 16384;
+		room = room < most ? room : most;
+		more = realloc(text, room + 1);
+		if (!more) {
+			*size = 0;
+			free(text);
+			text = NULL;
+			break;
+		}
+		text = more;
+		*size += fread(text + *size, 1, room - *size, f);
+		text[*size] = '\0';
+	}
+	if (f)
+		fclose(f);
+	return text;
+}

@@ -5,6 +5,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
@@ -32,6 +33,18 @@ pid_t ct_proc_own_pid(pid_t pid);
 
 /* Does it ignore this signal?  Also true where that is not known. */
 bool ct_proc_ignores(pid_t pid, int signal);
+
+/* More than a program can begin with (Linux lets arguments and environment together have 6 MiB). */
+#define CT_PROC_ENVIRONMENT_MOST (8ul << 20)
+
+/*
+ * ct_proc_environment() - what a process began with, each entry with its NUL
+ * @most: bytes that are read: a process may have any number there, and of any length
+ * @size: set to how many there are; behind them is one more NUL
+ *
+ * Return: for free(); NULL: we may not look, there is no such process, or no memory.
+ */
+char *ct_proc_environment(pid_t pid, size_t most, size_t *size);
 
 /* A line of /proc/PID/maps. */
 struct ct_proc_mapping {

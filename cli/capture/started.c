@@ -19,25 +19,19 @@
 /* *none: it has no environment, as in the middle of an exec(). */
 static bool started_look(pid_t pid, bool *none)
 {
-	char path[64], variable[64], *entry = NULL;
+	char variable[64], *environment;
 	bool found = false;
-	size_t size = 0;
-	FILE *f;
+	size_t size;
 
 	*none = false;
 	if (!*ct_launch_mark)
 		return false;
 	snprintf(variable, sizeof(variable), CT_LAUNCH_MARK "=%s", ct_launch_mark);
-	snprintf(path, sizeof(path), "/proc/%d/environ", pid);
-	f = fopen(path, "re");
-	*none = f != NULL;
-	while (f && !found && getdelim(&entry, &size, '\0', f) > 0) {
-		found = !strcmp(entry, variable);
-		*none = false;
-	}
-	free(entry);
-	if (f)
-		fclose(f);
+	environment = ct_proc_environment(pid, CT_PROC_ENVIRONMENT_MOST, &size);
+	*none = environment && !size;
+	for (size_t i = 0; i < size && !found; i += strlen(environment + i) + 1)
+		found = !strcmp(environment + i, variable);
+	free(environment);
 	return found;
 }
 

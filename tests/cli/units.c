@@ -4,11 +4,15 @@
  * numbers and strings, layouts.  Prints TAP.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../../cli/trace/about/machine.h"
@@ -18,6 +22,7 @@
 #include "../../cli/base/keyed.h"
 #include "../../cli/base/largest.h"
 #include "../../cli/base/median.h"
+#include "../../cli/base/proc.h"
 #include "../../cli/base/union.h"
 #include "../../cli/analysis/gpu/gap_pairs.h"
 #include "../../cli/analysis/engine.h"
@@ -25,7 +30,9 @@
 #include "../../cli/group/rows.h"
 #include "../../cli/analysis/losses.h"
 #include "../../cli/capture/capture_machine.h"
+#include "../../cli/capture/launch.h"
 #include "../../cli/capture/ring.h"
+#include "../../cli/capture/started.h"
 #include "../../cli/base/out.h"
 #include "../../cli/export/html/curve.h"
 #include "../../cli/write/write_registry.h"
@@ -322,8 +329,19 @@ static uint32_t what(unsigned int category, unsigned int operation, const char *
 	return bits;
 }
 
+static bool is_collective(const char *name)
+{
+	const char *why;
+	struct ct_class *class = ct_class_new(0x4000, CT_LAYER_USER, CT_CAT_COLLECTIVE, CT_OP_NONE, "number:u32,rank:u32,", name, name, &why);
+	bool is = class && ct_class_is(class, CT_IS_COLLECTIVE);
+
+	free(class);
+	return is;
+}
+
 static void classes(void)
 {
+	ok(is_collective("ncclAllReduce") && !is_collective("x") && !is_collective("ncc"), "a collective has a name of libnccl, whatever a trace says");
 	ok(what(CT_CAT_QUERY, CT_OP_NONE, "ncclCommCount") == (CT_IS_API | CT_IS_NCCL | CT_IS_QUERY) &&
 	   what(CT_CAT_QUERY, CT_OP_NONE, "cuCtxGetDevice") == (CT_IS_API | CT_IS_CUDA | CT_IS_QUERY),
 	   "a getter is of the library that has it");
@@ -780,6 +798,91 @@ static void curves(void)
 	ct_html_curve_free(&c);
 }
 
+/* In a child: its environment is from now on a TiB of zeros, as any process may arrange it.  False: not with this kernel. */
+static bool environment_huge(void)
+{
+	const size_t size = 1ul << 40;
+	char *zeros = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0), line[2048], *word;
+	unsigned long fields[64] = { 0 };
+	FILE *f = fopen("/proc/self/stat", "re");
+	struct prctl_mm_map m;
+
+	if (zeros == MAP_FAILED || !f || !fgets(line, sizeof(line), f))
+		return false;
+	word = strtok(strrchr(line, ')') + 1, " ");
+	for (unsigned int i = 3; word && i < 64; i++, word = strtok(NULL, " "))
+		fields[i] = strtoul(word, NULL, 10);
+	m = (struct prctl_mm_map){
+		.start_code = fields[26], .end_code = fields[27], .start_stack = fields[28], .start_data = fields[45], .end_data = fields[46],
+		.start_brk = fields[47], .brk = (uintptr_t)sbrk(0), .arg_start = fields[48], .arg_end = fields[49],
+		.env_start = (uintptr_t)zeros, .env_end = (uintptr_t)zeros + size, .exe_fd = (uint32_t)-1,
+	};
+	return !prctl(PR_SET_MM, PR_SET_MM_MAP, &m, sizeof(m), 0);
+}
+
+/* A process may have any number of bytes as its environment: no more are read than are asked for. */
+static void environments(void)
+{
+	enum { LONG = 100000, ENTRIES = 4 };
+	static char entry[ENTRIES][LONG], mark[] = "CUDATRACE_STARTED=0123456789abcdef0123456789abcdef";
+	char *argv[] = { "sleep", "600", NULL }, *env[ENTRIES + 2] = { NULL }, byte, *text;
+	int ready[2], status;
+	size_t size, few;
+	pid_t pid;
+
+	for (unsigned int i = 0; i < ENTRIES; i++) {
+		memset(entry[i], 'a', LONG - 1);
+		entry[i][1] = '=';
+		env[i] = entry[i];
+	}
+	env[ENTRIES] = mark;
+	if (pipe2(ready, O_CLOEXEC))
+		return;
+	pid = fork();
+	if (!pid) {
+		execve("/bin/sleep", argv, env);
+		_exit(1);
+	}
+	close(ready[1]);
+	while (read(ready[0], &byte, 1) < 0 && errno == EINTR)
+		;
+	close(ready[0]);
+	text = ct_proc_environment(pid, CT_PROC_ENVIRONMENT_MOST, &size);
+	ok(text && size == ENTRIES * LONG + sizeof(mark) && !strcmp(text + ENTRIES * LONG, mark), "a long environment (%zu bytes)", size);
+	free(text);
+	text = ct_proc_environment(pid, 20000, &few);
+	ok(text && few == 20000 && text[few - 1] == 'a' && !text[few], "... and the begin of it (%zu bytes)", few);
+	free(text);
+	text = ct_proc_environment(-1, 1000, &few);
+	ok(!text && !few, "none of a process that is not there");
+	snprintf(ct_launch_mark, sizeof(ct_launch_mark), "%s", strchr(mark, '=') + 1);
+	ok(ct_started_is(pid), "what record started is known by its mark, also behind a long environment");
+	ct_launch_mark[31]++;
+	ok(!ct_started_is(pid), "... but not by another one");
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	if (pipe2(ready, O_CLOEXEC))
+		return;
+	pid = fork();
+	if (!pid) {
+		if (!environment_huge() || write(ready[1], "", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	close(ready[1]);
+	if (read(ready[0], &byte, 1) == 1) {
+		text = ct_proc_environment(pid, CT_PROC_ENVIRONMENT_MOST, &size);
+		ok(text && size == CT_PROC_ENVIRONMENT_MOST && !ct_started_is(pid), "of a TiB only the begin is read (%zu bytes)", size);
+		free(text);
+	} else {
+		skip(1, "a process can't set where its environment is");
+	}
+	close(ready[0]);
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+}
+
 int main(void)
 {
 	curves();
@@ -800,5 +903,6 @@ int main(void)
 	classes();
 	largest();
 	probes();
+	environments();
 	return tap_done();
 }
