@@ -91,7 +91,7 @@ int ct_stuck_record(struct ct_stuck *s, const struct ct_record *r)
 	first = &c->first[number & (STUCK_FIRST - 1)];
 	if (number > first->number || (number == first->number && r->end < first->ts)) {
 		*first = (struct stuck_first){ .number = number, .rank = rank, .pid = r->pid, .ts = r->end };
-		snprintf(first->name, sizeof(first->name), "%.20s", r->class->name + 4);
+		ct_term_clean(first->name, sizeof(first->name), r->class->name + 4, sizeof(first->name) - 5);
 	}
 	c->newest = number > c->newest ? number : c->newest;
 	return 0;
@@ -188,7 +188,7 @@ bool ct_stuck_find(struct ct_stuck *s, unsigned int i, uint64_t now, uint64_t li
 	}
 	text = i ? NULL : ct_stuck_before_find(&s->before, s->dir, s->lives, s->rank, now, limit);
 	if (text)
-		snprintf(buf, size, "%s", text);
+		ct_term_clean(buf, (unsigned int)size, text, (unsigned int)size);
 	return text;
 }
 
@@ -212,7 +212,7 @@ bool ct_stuck_next(struct ct_stuck *s, uint64_t now, uint64_t limit, uint64_t *s
 	if (!text || ct_stuck_before_told(&s->before))
 		return false;
 	*since = s->before.since;
-	snprintf(buf, size, "%s", text);
+	ct_term_clean(buf, (unsigned int)size, text, (unsigned int)size);
 	return true;
 }
 

@@ -346,10 +346,10 @@ static unsigned int top_stuck(struct top *top, unsigned int width)
 {
 	uint64_t now = top->over || ct_now_ns() < top->now ? top->now : ct_now_ns();
 	unsigned int i = 0;
-	char text[256];
+	char text[256], clean[256];
 
 	for (; i < TOP_STUCK && ct_stuck_find(&top->stuck, i, now, top->options->stuck * 1e9, text, sizeof(text)); i++)
-		fprintf(top->out, "STUCK: %.*s\n", width > 20 ? (int)width - 7 : 20, text);
+		fprintf(top->out, "STUCK: %s\n", ct_term_clean(clean, sizeof(clean), text, width > 20 ? width - 7 : 20));
 	return i;
 }
 

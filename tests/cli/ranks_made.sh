@@ -32,6 +32,13 @@ t_ranks_waits()
 	is "$(COLUMNS=250 "$ct" top --top 3 --stuck 0.9 "$r" 2>/dev/null | grep STUCK)" \
 		'STUCK: rank 0 is in cuStreamSynchronize for 1.000 s since AllReduce; rank 1 is in cuStreamSynchronize for 1.000 s since AllReduce; rank 2 is in cuStreamSynchronize for 1.000 s since AllReduce' \
 		"... where the calls do not agree who it is: who is in which call"
+	cp -r "$r" "$r.hostile"
+	sed -i 's/cuStreamSynchronize/cuStream%1b[2J/g' "$r.hostile/.registry"
+	COLUMNS=250 "$ct" top --top 3 --stuck 0.9 "$r.hostile" 2>/dev/null | grep STUCK >"$r.said"
+	[[ $(cat "$r.said") == *'rank 0 is in cuStream?[2J for 1.000 s since AllReduce'* ]]
+	ok $? "... also where a name of the trace would write on the terminal" || cat -v "$r.said"
+	[[ $(COLUMNS=80 "$ct" top --top 3 --stuck 0.9 "$r" 2>/dev/null | grep STUCK) == 'STUCK: rank 0 is in cuStreamSynchronize '*'~' ]]
+	ok $? "... which a narrow terminal cuts, and shows that"
 	ranks_made hang=pairs
 	is "$(COLUMNS=250 "$ct" top --top 3 --stuck 0.9 "$r" 2>/dev/null | grep STUCK)" \
 		'STUCK: rank 0 is in cuStreamSynchronize for 1.000 s since AllReduce; rank 2 is in cuStreamSynchronize for 1.000 s since AllReduce; rank 1 called AllReduce last, 1.000 s ago; rank 3 called AllReduce last, 1.000 s ago' \
