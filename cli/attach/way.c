@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* See way.h.  A process says what it likes in its paths: they are for people only. */
+/*
+ * See way.h.  A process says what it likes in its paths: they are for people, and to leave that process alone; nothing of
+ * another one may be decided by them.
+ */
 #include "attach/way.h"
 
 #include <stdio.h>

@@ -269,16 +269,14 @@ static bool programs_is_here(const struct ct_program *one, const struct ct_way *
 }
 
 /* How a process came to be recorded; "": that is not known here. */
-static const char *programs_how(const struct ct_program *one, const char *dir)
+static const char *programs_how(const struct ct_program *one, const struct ct_way *w, const char *dir)
 {
 	static const char *const how[] = {
 		[CT_WAY_UNKNOWN] = "", [CT_WAY_NONE] = "", [CT_WAY_PRELOADED] = "preloaded", [CT_WAY_STANDBY] = "standby",
 		[CT_WAY_ATTACHED] = "attached",
 	};
-	struct ct_way w;
 
-	ct_way_of((pid_t)one->pid, &w);
-	return programs_is_here(one, &w, dir) ? how[w.how] : "";
+	return programs_is_here(one, w, dir) ? how[w->how] : "";
 }
 
 /* ------------------------------------------------------ the table ---------- */
@@ -394,13 +392,12 @@ static void programs_own(const struct ct_programs *p, const struct ct_programs_v
 	ct_term_count(failed, one->failed);
 	ct_term_bytes(copied, view->seconds > 0 ? one->now_copied / view->seconds : 0);
 	ct_term_bytes(held, one->held);
-	if (programs_has(p, view, PROGRAMS_USED)) {
+	if (view->machine)
 		ct_way_of((pid_t)one->pid, &w);
-		if (programs_is_here(one, &w, view->dir))
-			figures[PROGRAMS_USED] = programs_used(p, one->pid, used);
-	}
+	if (programs_has(p, view, PROGRAMS_USED) && programs_is_here(one, &w, view->dir))
+		figures[PROGRAMS_USED] = programs_used(p, one->pid, used);
 	programs_row(p, view, ct_live_process(names, (uint32_t)one->pid, one->here), (uint32_t)one->pid, figures,
-		     !view->machine ? "" : o ? programs_recorded(p, view, o, text, sizeof(text)) : programs_how(one, view->dir));
+		     !view->machine ? "" : o ? programs_recorded(p, view, o, text, sizeof(text)) : programs_how(one, &w, view->dir));
 }
 
 /* @rows: that there is room for. */

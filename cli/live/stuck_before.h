@@ -2,7 +2,7 @@
 /*
  * Ranks that wait in a call, of a job whose communicators were made before the recording.
  *
- * Nothing in a call says which ranks such a communicator has, nor how manieth it is.  So what is told is which rank is in which
+ * Nothing in a call says which ranks such a communicator has, nor which number the call has.  So what is told is which rank is in which
  * call for how long since which collective; and who has not called what they wait for only where the ranks are just as many as
  * the communicator has, the times of their last calls agree on which belong together, and so do the calls that they are in.
  */
@@ -21,7 +21,7 @@ struct ct_stuck_before {
 	CT_KEYED(struct ct_stuck_process) processes;
 	CT_KEYED(struct ct_stuck_member) members;
 	uint64_t calls;		/* so far */
-	uint64_t told;		/* so many there were when ct_stuck_before_next() told something */
+	uint64_t told;		/* so many there were at the last ct_stuck_before_told() */
 	uint64_t looked, looked_calls;	/* ns: the last look, and the calls then */
 	bool     found;			/* what it found, and when that began */
 	uint64_t since;

@@ -88,12 +88,21 @@ static void find_add_image(struct find_images *images, const struct ct_phase_bir
  */
 static uint64_t find_began(const struct ct_phase_records *h, const struct ct_phase_birth *birth)
 {
-	uint64_t at = birth->at;
+	uint32_t low = 0, high = h->spans_count;
 
-	for (uint32_t i = 0; i < h->spans_count; i++)
-		if (h->spans[i].thread && h->spans[i].pid == birth->pid && h->spans[i].first < at && h->spans[i].last >= birth->at)
-			at = h->spans[i].first;
-	return at;
+	/* They are sorted by pid and begin: a trace may have as many processes as streams. */
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (h->spans[middle].pid < birth->pid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (uint32_t i = low; i < h->spans_count && h->spans[i].pid == birth->pid && h->spans[i].first < birth->at; i++)
+		if (h->spans[i].thread && h->spans[i].last >= birth->at)
+			return h->spans[i].first;
+	return birth->at;
 }
 
 /* Is the same said by one of the process's own, or by one of @list before the @i-th? */

@@ -12,7 +12,7 @@ struct reread_source {
 	struct ct_cursor cursor;
 	struct ct_phase_poll poll;
 	uint64_t end;			/* of the record, ns */
-	struct ct_phase_record happened;
+	struct ct_phase_record record;
 	bool more;
 };
 
@@ -26,7 +26,7 @@ static void reread_next(const struct ct_phase_records *h, const struct ct_phase_
 
 		s->end = r.end;
 		if (kind >= CT_PHASE_SET && r.pid == thread->pid && r.tid == thread->tid && !(r.flags & CT_F_BEGIN) &&
-		    ct_phase_polled(&s->poll, &h->trace->reg, &r, kind, &s->happened) && s->happened.kind >= CT_PHASE_COPY)
+		    ct_phase_polled(&s->poll, &h->trace->reg, &r, kind, &s->record) && s->record.kind >= CT_PHASE_COPY)
 			return;
 	}
 }
@@ -58,8 +58,8 @@ static int reread_read(const struct ct_phase_records *h, const struct ct_phase_t
 				next = &sources[i];
 		if (!next)
 			break;
-		if (next->happened.at >= from && next->happened.at < to)
-			rc = fn(arg, &next->happened);
+		if (next->record.at >= from && next->record.at < to)
+			rc = fn(arg, &next->record);
 		reread_next(h, thread, next);
 	}
 	free(sources);

@@ -117,23 +117,6 @@ struct ct_only ct_only_other(const struct ct_only *o)
 	return other;
 }
 
-/* ns: the end of its last packet.  Of hosts with clocks of their own it is not known here. */
-static uint64_t only_end(const struct ct_trace *t)
-{
-	uint64_t end = 0;
-
-	for (unsigned int i = 0; i < t->streams_count; i++) {
-		const struct ct_stream_file *s = &t->streams[i];
-		struct ct_packet_view last;
-
-		if (!s->packets_count)
-			continue;
-		ct_stream_packet(s, s->packets_count - 1, &last);
-		end = last.ts_end > end ? last.ts_end : end;
-	}
-	return t->sources_count < 2 && end ? end : UINT64_MAX;
-}
-
 int ct_only_find(struct ct_only *o, const struct ct_trace *t, bool phases, struct ct_error *err)
 {
 	struct ct_report_filter *filter = &o->filter;
@@ -153,8 +136,8 @@ int ct_only_find(struct ct_only *o, const struct ct_trace *t, bool phases, struc
 		rc = ct_range_parse(o->from, t, &o->phases, filter->pid, false, &filter->from, err);
 	if (!rc && o->to)
 		rc = ct_range_parse(o->to, t, &o->phases, filter->pid, true, &filter->to, err);
-	if (!rc && filter->from > only_end(t))
-		return ct_fail(err, ENOENT, "--from %s: the trace ends at %.3f ms", o->from, (only_end(t) - t->reg.start) / 1e6);
+	if (!rc && t->streams_count && filter->from > t->end)
+		return ct_fail(err, ENOENT, "--from %s: the trace ends at %.3f ms", o->from, (t->end - t->reg.start) / 1e6);
 	if (!rc && filter->to && filter->from >= filter->to)
 		return ct_fail(err, EINVAL, "--from %s is not before --to %s", o->from ? : "0", o->to);
 	range = (struct ct_range){ filter->from, filter->to };
