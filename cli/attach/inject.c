@@ -247,12 +247,28 @@ static bool inject_is_other(const struct ct_inject *x)
 	return x->libc->stack && ct_proc_stat(x->pid, &s) && s.stack && s.stack != x->libc->stack;
 }
 
+/* Does it ignore this signal?  Also true where that is not known. */
+static bool inject_ignores(pid_t pid, int signal)
+{
+	unsigned long long ignored = ~0ull;
+	char line[256];
+	FILE *f;
+
+	snprintf(line, sizeof(line), "/proc/%d/status", pid);
+	f = fopen(line, "re");
+	while (f && fgets(line, sizeof(line), f) && sscanf(line, "SigIgn: %llx", &ignored) != 1)
+		;
+	if (f)
+		fclose(f);
+	return ignored >> (signal - 1) & 1;
+}
+
 int ct_inject_begin(struct ct_inject *x, pid_t pid, pid_t tid, const struct ct_inject_libc *libc,
 		    struct ct_error *err)
 {
 	int rc;
 
-	*x = (struct ct_inject){ .pid = pid, .tid = tid, .libc = libc, .by_fault = !ct_proc_ignores(pid, SIGSEGV) };
+	*x = (struct ct_inject){ .pid = pid, .tid = tid, .libc = libc, .by_fault = !inject_ignores(pid, SIGSEGV) };
 	if (ptrace(PTRACE_SEIZE, tid, 0, PTRACE_O_TRACESYSGOOD)) {
 		return errno == ESRCH ? -EAGAIN : ct_inject_refused(pid, errno, err);
 	}

@@ -61,19 +61,6 @@ long ct_proc_status(pid_t pid, const char *field)
 	return value;
 }
 
-bool ct_proc_ignores(pid_t pid, int signal)
-{
-	FILE *f = proc_open(pid, "status");
-	unsigned long long ignored = ~0ull;
-	char line[256];
-
-	while (f && fgets(line, sizeof(line), f) && sscanf(line, "SigIgn: %llx", &ignored) != 1)
-		;
-	if (f)
-		fclose(f);
-	return ignored >> (signal - 1) & 1;
-}
-
 FILE *ct_proc_maps(pid_t pid)
 {
 	return proc_open(pid, "maps");

@@ -31,9 +31,6 @@ bool ct_proc_is_first(void);
 /* The number that it has in its own namespace of pids, and so in what it records. */
 pid_t ct_proc_own_pid(pid_t pid);
 
-/* Does it ignore this signal?  Also true where that is not known. */
-bool ct_proc_ignores(pid_t pid, int signal);
-
 /* More than a program can begin with (Linux lets arguments and environment together have 6 MiB). */
 #define CT_PROC_ENVIRONMENT_MOST (8ul << 20)
 
