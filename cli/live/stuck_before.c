@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/grow.h"
 #include "ranks/collectives.h"
 #include "ranks/made_before.h"
@@ -20,7 +21,8 @@
 #define BEFORE_MEMBERS		1024u
 #define BEFORE_CALLS		64u	/* of a member that are kept; a power of two */
 #define BEFORE_SHOWN		3u	/* ranks of a kind that are named */
-#define BEFORE_LOOK_NS		1000000000ull	/* between two looks */
+#define BEFORE_LOOK_NS		1000000000ull	/* between two looks, at least */
+#define BEFORE_PAUSE		20u	/* ... or so many times what the last one took: of hundreds of communicators it may be a second */
 
 struct ct_stuck_process {
 	uint64_t pid;
@@ -328,16 +330,18 @@ const char *ct_stuck_before_find(struct ct_stuck_before *b, const char *dir, boo
 				 uint64_t now, uint64_t limit)
 {
 	struct ct_registry reg = { 0 };
+	uint64_t began;
 	bool silent = false;
 
 	for (size_t i = 0; i < b->processes.count; i++)
 		silent |= b->processes.list[i].last + limit <= now;
 	if (!silent || !dir || limit > now)
 		return NULL;
-	if (b->looked_calls == b->calls && now - b->looked < BEFORE_LOOK_NS)
+	if (b->looked_calls == b->calls && now - b->looked < b->pause)
 		return b->found ? b->text : NULL;
-	if (now - b->looked < BEFORE_LOOK_NS)
+	if (now - b->looked < b->pause)
 		return NULL;
+	began = ct_now_ns();
 	b->looked = now;
 	b->looked_calls = b->calls;
 	b->found = false;
@@ -346,6 +350,8 @@ const char *ct_stuck_before_find(struct ct_stuck_before *b, const char *dir, boo
 		b->found = before_look(b, &reg, now, limit);
 	}
 	ct_registry_free(&reg);
+	b->pause = BEFORE_PAUSE * (ct_now_ns() - began);
+	b->pause = b->pause > BEFORE_LOOK_NS ? b->pause : BEFORE_LOOK_NS;
 	return b->found ? b->text : NULL;
 }
 

@@ -23,6 +23,7 @@ struct ct_stuck_before {
 	uint64_t calls;		/* so far */
 	uint64_t told;		/* so many there were at the last ct_stuck_before_told() */
 	uint64_t looked, looked_calls;	/* ns: the last look, and the calls then */
+	uint64_t pause;			/* ns: until the next one */
 	bool     found;			/* what it found, and when that began */
 	uint64_t since;
 	char     text[256];
