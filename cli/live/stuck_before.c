@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/grow.h"
-#include "ranks/collectives.h"
+#include "ranks/operations.h"
 #include "ranks/made_before.h"
 #include "trace/about/ranks.h"
 #include "trace/directory.h"
@@ -309,7 +309,7 @@ static bool before_look(struct ct_stuck_before *b, const struct ct_registry *reg
 	int rc = before_parts(b, reg, &c);
 
 	rc = rc ? rc : ct_made_before_join(&c);
-	rc = rc ? rc : ct_collectives_make(&c);
+	rc = rc ? rc : ct_operations_make(&c);
 	if (!rc)
 		o = before_operation(b, &c, now - limit);
 	if (o) {

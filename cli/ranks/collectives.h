@@ -19,7 +19,7 @@
 #ifndef CT_CLI_COLLECTIVES_H
 #define CT_CLI_COLLECTIVES_H
 
-#include "ranks/parts.h"
+#include "ranks/operations.h"
 #include "spans/spans.h"
 
 #define CT_PARTS_MAX	(1u << 24)
@@ -51,31 +51,7 @@ bool ct_collectives_want(const struct ct_class *class);
 int ct_collectives_span(struct ct_collectives_find *f, const struct ct_span *s);
 int ct_collectives_end(struct ct_collectives_find *f, int rc);
 
-/**
- * ct_collectives_make() - operations of parts that are there
- * @c: its parts and communicators are complete; their order may change
- *
- * May be called again, when times of parts have changed.  Return: 0 or -ENOMEM.
- */
-int ct_collectives_make(struct ct_collectives *c);
-void ct_collectives_free(struct ct_collectives *c);
-
 /* When the waiting ends of this work of the GPU; 0: it is none that waits, or it is not known. */
 uint64_t ct_collectives_until(const struct ct_collectives *c, const struct ct_registry *reg, const struct ct_trace_event *e);
-
-/* The process that is a rank of a communicator; 0: it was not recorded. */
-uint32_t ct_collectives_member(const struct ct_collectives *c, uint32_t communicator, uint32_t rank);
-
-/* Did this rank of its communicator call it? */
-bool ct_operation_called(const struct ct_collectives *c, const struct ct_operation *o, uint32_t rank);
-
-/* Bytes of the whole operation, as nccl-tests count them. */
-uint64_t ct_operation_size(const struct ct_collectives *c, const struct ct_operation *o);
-
-/*
- * Bytes that each link must carry for a byte of the operation, as nccl-tests define bus bandwidth:
- * 2 (n - 1) / n for an all-reduce of n ranks.
- */
-double ct_operation_bus(const struct ct_collectives *c, const struct ct_operation *o);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What the collectives of a trace are made of: a part for each rank's call, the operations that parts make, and the
- * communicators that they are of.  Who finds them: collectives.h.
+ * communicators that they are of.  Who finds parts: collectives.h; what they make: operations.h.
  */
 #ifndef CT_CLI_PARTS_H
 #define CT_CLI_PARTS_H
@@ -11,6 +11,7 @@
 #include "trace/source.h"
 
 #define CT_ONE_RANK	UINT32_MAX
+#define CT_MEMBERS_MAX	1024u	/* of a communicator that are kept: no trace is of as many ranks */
 
 /* What one rank has to do with an operation. */
 struct ct_part {
@@ -159,5 +160,8 @@ bool ct_part_same_call(const struct ct_part *x, const struct ct_part *y);
 
 /* ns: how exactly times of two processes can be compared; UINT64_MAX: not at all. */
 uint64_t ct_collectives_unsure(const struct ct_collectives *c, uint32_t pid, uint32_t other);
+
+/* Also after an error. */
+void ct_collectives_free(struct ct_collectives *c);
 
 #endif

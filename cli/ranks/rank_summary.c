@@ -600,7 +600,7 @@ static int summary_clocks(struct ct_trace *t, struct ct_summaries *all)
 	for (unsigned int i = 0; guess && i < t->sources_count; i++)
 		guess[i] = t->sources[i].clock.offset;
 	summary_times(all, t->sources, NULL);
-	rc = guess ? ct_collectives_make(c) : -ENOMEM;
+	rc = guess ? ct_operations_make(c) : -ENOMEM;
 	if (!rc && c->measured)
 		rc = ct_clocks_fit_to(t->sources, t->sources_count, c);
 	if (!rc)
@@ -676,7 +676,7 @@ static int summaries_make(struct ct_trace *t, struct ct_summaries *all, struct c
 
 	summary_guess(sources, all->files);
 	rc = rc ? rc : summary_clocks(t, all);
-	rc = rc ? rc : ct_collectives_make(&all->collectives);
+	rc = rc ? rc : ct_operations_make(&all->collectives);
 	rc = rc ? rc : ct_phases_index(&all->phases);
 	t->reg.start = UINT64_MAX;
 	for (unsigned int i = 0; i < all->files; i++) {
