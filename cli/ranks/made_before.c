@@ -8,6 +8,7 @@
 
 #include "base/grow.h"
 #include "base/median.h"
+#include "base/sum.h"
 
 #define ALONE		UINT32_MAX
 #define COMMUNICATORS_MOST 512u	/* of more none is joined: 128 ranks of one host have as many */
@@ -20,6 +21,8 @@
 #define MATCHES_MOST	(1u << 15)	/* a job of some hundred ranks with groups needs fewer */
 #define ALIKE		0.9	/* of them must be the same: the last ones may be what a job died of */
 #define APART_MOST	3000000.0	/* ns between the ends of one collective's kernels: processes may take turns on a GPU */
+#define MET_SLACK	50000u		/* ns: so far clocks of two GPUs may be apart */
+#define APART_SOME	0.25	/* of the pairs must be as near, where the kernels met: those of a busy machine may end late */
 
 /* Calls of a rank that another one must have, too: its collectives, or what it sends to, or receives from, one other. */
 struct row {
@@ -64,6 +67,23 @@ static uint64_t part_apart(const struct ct_part *x, const struct ct_part *y)
 	uint64_t a = x->gpu_end && y->gpu_end ? x->gpu_end : x->begin, b = x->gpu_end && y->gpu_end ? y->gpu_end : y->begin;
 
 	return a > b ? a - b : b - a;
+}
+
+/* An operation to whose result all ranks give something: on none is it over before it has begun on all. */
+static bool part_meets(const struct ct_part *p)
+{
+	static const char *const names[] = { "AllReduce", "AllGather", "ReduceScatter", "AlltoAll" };
+
+	for (unsigned int i = 0; p->gpu_end && i < 4; i++)
+		if (!strcmp(ct_part_name(p), names[i]))
+			return true;
+	return false;
+}
+
+/* Were both on their GPUs at one moment, as far as clocks say? */
+static bool parts_met(const struct ct_part *x, const struct ct_part *y, uint64_t unsure)
+{
+	return x->gpu_begin <= ct_sum(y->gpu_end, unsure) && y->gpu_begin <= ct_sum(x->gpu_end, unsure);
 }
 
 static uint64_t row_nearest(const struct made_before *m, const struct row *r, uint64_t moment)
@@ -118,8 +138,9 @@ static bool row_measured(const struct made_before *m, const struct row *x, const
 static void row_try(const struct made_before *m, const struct row *x, const struct row *y, int64_t shift, struct match *best)
 {
 	int64_t from = shift < 0 ? -shift : 0, to = (int64_t)y->count - shift;
-	uint64_t apart[COMPARED], common, step, compared = 0, alike = 0;
-	double median;
+	uint64_t unsure = ct_collectives_unsure(m->c, part_at(m, x, 0)->pid, part_at(m, y, 0)->pid);
+	uint64_t apart[COMPARED], common, step, compared = 0, alike = 0, meet = 0, met = 0, near = 0;
+	double median, most = APART_MOST + (double)unsure;
 
 	to = to > (int64_t)x->count ? (int64_t)x->count : to;
 	if (to <= from)
@@ -133,13 +154,19 @@ static void row_try(const struct made_before *m, const struct row *x, const stru
 		const struct ct_part *a = part_at(m, x, (uint64_t)i), *b = part_at(m, y, (uint64_t)(i + shift));
 
 		alike += ct_part_same_call(a, b);
+		if (part_meets(a) && part_meets(b)) {
+			meet++;
+			met += parts_met(a, b, ct_sum(unsure, MET_SLACK));
+		}
+		near += part_apart(a, b) <= most;
 		apart[compared++] = part_apart(a, b);
 	}
-	if (alike < ALIKE * compared)
+	/* What ends as near by chance, as of another group that works in step, did not meet each time. */
+	if (alike < ALIKE * compared || met < ALIKE * meet)
 		return;
 	median = ct_median(apart, compared);
 	if ((best->found && best->apart <= median) ||
-	    (row_measured(m, x, y) && median > APART_MOST + (double)ct_collectives_unsure(m->c, part_at(m, x, 0)->pid, part_at(m, y, 0)->pid)))
+	    (row_measured(m, x, y) && median > most && (2 * meet < compared || near < APART_SOME * compared)))
 		return;
 	*best = (struct match){ .found = true, .shift = shift, .apart = median };
 }

@@ -6,6 +6,8 @@
  *	make_ranks launched=N DIR	the same, with their launches, as where a program has its own libnccl inside
  *	make_ranks group DIR		two ranks that were attached to while they were in a group: of it the calls behind
  *					ncclGroupStart() are recorded.  Then ten all-reduces
+ *	make_ranks step DIR		four ranks that were attached to, in two communicators that work in step: the kernels of one end
+ *					as near to those of the other as to each other, but begin when those are over
  *	make_ranks hang DIR		three ranks that were attached to, one all-reduce after the other.  Rank 2 does not call
  *					the last one, the others wait for it in cuStreamSynchronize: the files are as they are then
  *	make_ranks hang=elsewhere DIR	the same, but rank 2 waits, too
@@ -148,6 +150,26 @@ static void group(void)
 	}
 }
 
+/* In us, of each 20,000: the kernels of ranks 0 and 1 end 200 after each other, and so do those of 2 and 3, which begin then. */
+static void step(void)
+{
+	static const uint32_t begins[] = { 100, 9000, 10300, 10310 }, ends[] = { 10000, 10200, 10700, 10500 };
+
+	registry(4);
+	for (unsigned int rank = 0; rank < 4; rank++) {
+		begin_process(PID + rank);
+		say(START, CT_GPU_STARTED);
+		for (unsigned int i = 1; i <= 20; i++) {
+			uint32_t t = 20000 * i;
+
+			launch(KERNEL_REDUCE, 1, US(t + 51), US(t + 53));
+			collective(ALL_REDUCE, i, -1, US(t + 50), US(t + 54));
+			ran(KERNEL_REDUCE, submitted, US(t + begins[rank]), US(t + ends[rank]));
+		}
+		end_process();
+	}
+}
+
 /* The page that says that the process is in a call since @begin. */
 static void in_call(uint64_t begin)
 {
@@ -190,7 +212,7 @@ static void hang(unsigned int ranks, bool all)
 int main(int argc, char **argv)
 {
 	if (argc < 3) {
-		fprintf(stderr, "usage: make_ranks loose=N|launched=N|group|hang[=elsewhere|=pairs] NEWDIR\n");
+		fprintf(stderr, "usage: make_ranks loose=N|launched=N|group|step|hang[=elsewhere|=pairs] NEWDIR\n");
 		return 64;
 	}
 	dir = argv[2];
@@ -202,6 +224,8 @@ int main(int argc, char **argv)
 		many(atoi(argv[1] + 9), true);
 	else if (!strcmp(argv[1], "group"))
 		group();
+	else if (!strcmp(argv[1], "step"))
+		step();
 	else if (!strcmp(argv[1], "hang") || !strcmp(argv[1], "hang=elsewhere"))
 		hang(members = 3, argv[1][4]);
 	else if (!strcmp(argv[1], "hang=pairs"))

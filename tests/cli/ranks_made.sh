@@ -20,6 +20,14 @@ t_ranks_group()
 	is $? 1 "... and none is said to have no call"
 }
 
+# Two communicators in step: a kernel that began when another was over has not met it, however near their ends are.
+t_ranks_step()
+{
+	ranks_made step
+	is "$("$ct" report --format json collectives_sum "$r" 2>"$r.err" | jq -r '.[] | [."Its Ranks", .Count, ."Moving (ns)"] | join(" ")' | sort | paste -sd,)" \
+		"0-1 20 44000000,2-3 20 11600000" "which ranks belong together is decided by whether their kernels met" || cat "$r.err"
+}
+
 # Communicators that were made before: what is known while the ranks wait.
 t_ranks_waits()
 {

@@ -309,6 +309,11 @@ uint64_t sim_kernel_asked_ns(const struct sim_launch *launch, const void *params
 	return arg_size(&args, launch->builtin->ns_arg);
 }
 
+bool sim_kernel_meets(const struct sim_launch *launch)
+{
+	return launch->builtin && launch->builtin->run == meet;
+}
+
 CUresult sim_kernel_run(const struct sim_launch *launch, void *params)
 {
 	struct sim_args args = { .params = params };

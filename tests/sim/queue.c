@@ -264,6 +264,12 @@ static void do_op(struct sim_stream *stream, struct sim_op *op)
 	lasts = (uint64_t)(duration(op) * scale);
 	if (lasts < took && scale > 0 && !only_lasts(op))
 		lasts = took;
+	/*
+	 * On none is it over before it has begun on all: however late this thread got its processor, it did not end before
+	 * the others came.
+	 */
+	if (scale > 0 && op->kind == SIM_OP_KERNEL && sim_kernel_meets(&op->launch) && stream->clock_ns + lasts < sim_now())
+		lasts = sim_now() - stream->clock_ns;
 	start = stream->clock_ns + lasts;
 	if (lasts)
 		sleep_until(start);

@@ -153,6 +153,7 @@ struct sim_launch {
 
 /* Nanoseconds that the parameters ask for; 0: they say nothing. */
 uint64_t sim_kernel_asked_ns(const struct sim_launch *launch, const void *params);
+bool sim_kernel_meets(const struct sim_launch *launch);	/* with those of other processes */
 CUresult sim_kernel_run(const struct sim_launch *launch, void *params);
 
 /* launch.c */
