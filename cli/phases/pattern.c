@@ -18,7 +18,10 @@
 #define PATTERN_DISTANCES	255u	/* looked at of an anchor */
 #define PATTERN_EVEN		0.2	/* of its distances are about the median; random: 0.07 */
 #define PATTERN_SCORE		0.8	/* what explains less is no pattern */
-#define PATTERN_NEAR		0.92	/* of the best score: shorter ones are taken.  What is missing in one of ten (an optimizer behind small batches) counts */
+#define PATTERN_NEAR		0.85	/* of the best score: shorter ones are taken */
+/* ... of one of a few such parts nearly all of it: the optimizer behind small batches is a part of the step, a run of steps is none. */
+#define PATTERN_NEAR_PARTS	0.92
+#define PATTERN_PARTS		12u
 #define PATTERN_NEAR_NO_WAITS	0.97	/* a layer is told from a step by few launches alone */
 #define PATTERN_COVERS		0.7	/* of the launches that the best one explains */
 #define PATTERN_SAMPLES		64u	/* repetitions that the boundary is taken from */
@@ -243,6 +246,19 @@ static int pattern_regular(const struct ct_tokens *t, const struct ct_token_scor
 	return 0;
 }
 
+/* Does a repetition of a few of these explain clearly more? */
+static bool pattern_is_part(const struct pattern_candidate *list, unsigned int count, const struct ct_token_score *s, uint64_t most)
+{
+	for (unsigned int i = 0; i < count; i++) {
+		const struct ct_token_score *other = &list[i].score;
+
+		if (other->explained >= PATTERN_COVERS * most && other->period <= s->period * PATTERN_PARTS &&
+		    s->score < PATTERN_NEAR_PARTS * other->score)
+			return true;
+	}
+	return false;
+}
+
 static const struct pattern_candidate *pattern_choose(const struct pattern_candidate *list,
 						      unsigned int count)
 {
@@ -261,7 +277,7 @@ static const struct pattern_candidate *pattern_choose(const struct pattern_candi
 		double near = s->waits ? PATTERN_NEAR : PATTERN_NEAR_NO_WAITS;
 
 		if (s->score < PATTERN_SCORE || s->score < near * best ||
-		    s->explained < PATTERN_COVERS * most)
+		    s->explained < PATTERN_COVERS * most || pattern_is_part(list, count, s, most))
 			continue;
 		if (!chosen || s->period < chosen->score.period * 0.99 ||
 		    (s->period < chosen->score.period * 1.01 &&

@@ -591,6 +591,21 @@ static void steps_of_parts(void)
 	   p->iterations_count, p->what);
 	forget();
 
+	/* Several trainings one after the other, each with its weights: their steps are what comes again. */
+	begin_program("trainings");
+	start();
+	for (int i = 0; i < 4; i++) {
+		for (int k = 0; k < 12; k++)
+			copy(CT_DIR_H2D, 1 << 23, false);
+		parts(40, 1, 20);
+		pause_for(10000000);
+	}
+	end_thread();
+	p = find();
+	ok(p->iterations_count >= 150 && p->iterations[20].launches == 20, "steps of four trainings: %u iterations, %s", p->iterations_count,
+	   p->what);
+	forget();
+
 	/* Answers of any length are told from their tokens by the same. */
 	begin_program("answers");
 	start();
