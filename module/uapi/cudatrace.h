@@ -566,8 +566,8 @@ struct ct_recorder_page {
  * .lost-UID: at least 4096 bytes, of which the first 4096 are used.  They are appended when
  * the file is made (by the recorder, or by a process's first call; where several make it
  * at once it gets longer), so a full disk keeps no thread from counting.  Threads add
- * atomically.  A process that was attached to has it mapped while it records, and no longer: by that
- * others see where it records, also where it makes no call.
+ * atomically.  A process that was attached to has it mapped while it records, and no longer:
+ * by that others see where it records, also where it makes no call.
  */
 #define CT_LOST_STREAM		"u-0-0"
 struct ct_lost_page {

@@ -59,6 +59,8 @@ t_tree()
 	is "$bad" "" "every source file names its licence"
 	tests/build/documents >"$work/documents"
 	ok $? "the documents name files that exist, README.md is short, docs/mutations.md is in step" || cat "$work/documents"
+	# As checkpatch says in the suite kbuild, which takes minutes.
+	is "$(expand module/uapi/cudatrace.h | awk 'length($0) > 100 { print FNR ": " $0 }')" "" "lines of module/uapi/cudatrace.h have at most 100 columns"
 	is "$(tests/debug/syzkaller/check 2>&1)" "" "the description for syzkaller has what module/uapi/cudatrace.h has"
 	is "$(nm -D --defined-only build/libcudatrace.so | awk '$3 !~ /^(dlsym|dlvsym|ioctl|InitializeInjection|cudatrace_.*|LIBCUDATRACE_.*)(@.*)?$/ {print $3}' | tr '\n' ' ')" "" "the library exports dlsym, dlvsym, ioctl, InitializeInjection and cudatrace_* alone"
 	is "$(nm -D --defined-only build/libcudatrace-nvtx.so | awk '{print $3}')" InitializeInjectionNvtx2 "the NVTX plugin exports what NVTX calls"
