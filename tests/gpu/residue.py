@@ -16,36 +16,13 @@ import time
 
 import torch
 
+import steps
+
 program, variant = sys.argv[1], sys.argv[2]
 KERNEL, MEMCPY, MEMSET = 10, 1, 2
 KINDS = {"none": [], "kernel": [KERNEL], "memcpy": [MEMCPY]}.get(variant, [KERNEL, MEMCPY, MEMSET])
 
-torch.manual_seed(1)
-model = torch.nn.Sequential(*[torch.nn.Sequential(torch.nn.Linear(256, 256), torch.nn.GELU()) for _ in range(8)]).cuda()
-data = torch.randn(64, 256, device="cuda")
-if program == "training":
-    def step():
-        model.zero_grad(set_to_none=True)
-        loss = model(data).square().mean()
-        loss.backward()
-        return loss.item()
-elif program == "graph":
-    graph = torch.cuda.CUDAGraph()
-    with torch.no_grad():
-        for _ in range(3):
-            model(data)
-        torch.cuda.synchronize()
-        with torch.cuda.graph(graph):
-            out = model(data).sum()
-
-    def step():
-        graph.replay()
-        return out.item()
-else:
-    def step():
-        with torch.no_grad():
-            return model(data).sum().item()
-
+step = steps.step(program)
 first, wrong = step(), 0
 
 

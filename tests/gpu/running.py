@@ -23,51 +23,9 @@ if kind == "jax":
     def step():
         return float(f(x).block_until_ready()[0, 0])
 else:
-    import torch
+    import steps
 
-    torch.manual_seed(1)
-    model = torch.nn.Sequential(*[torch.nn.Sequential(torch.nn.Linear(256, 256), torch.nn.GELU()) for _ in range(8)]).cuda()
-    data = torch.randn(64, 256, device="cuda")
-    if kind == "training":
-        def step():
-            model.zero_grad(set_to_none=True)
-            loss = model(data).square().mean()
-            loss.backward()
-            return loss.item()
-    elif kind == "loader":
-        # The same batch each time, made by workers that are forked: the weights stay as they are.
-        torch.cuda.synchronize()
-
-        class Ones(torch.utils.data.Dataset):
-            def __len__(self):
-                return 1 << 30
-
-            def __getitem__(self, at):
-                return torch.ones(256)
-
-        loader = iter(torch.utils.data.DataLoader(Ones(), batch_size=64, num_workers=3, pin_memory=True))
-
-        def step():
-            model.zero_grad(set_to_none=True)
-            loss = model(next(loader).cuda(non_blocking=True)).square().mean()
-            loss.backward()
-            return loss.item()
-    elif kind == "graph":
-        graph = torch.cuda.CUDAGraph()
-        with torch.no_grad():
-            for _ in range(3):
-                model(data)
-            torch.cuda.synchronize()
-            with torch.cuda.graph(graph):
-                out = model(data).sum()
-
-        def step():
-            graph.replay()
-            return out.item()
-    else:
-        def step():
-            with torch.no_grad():
-                return model(data).sum().item()
+    step = steps.step(kind)
 
 first = step()
 print("ready", flush=True)

@@ -60,7 +60,7 @@ lines()
 			python3 tests/gpu/running.py $kind 3 >"$out/$kind-loop.out" 2>"$out/$kind-loop.err"
 		ok $? "$kind: the program runs"
 		build/cudatrace report lines --top 8 "$out/$kind-loop"
-		build/cudatrace report lines --format json "$out/$kind-loop" 2>/dev/null | grep -q running.py
+		build/cudatrace report lines --format json "$out/$kind-loop" 2>/dev/null | grep -q "running.py\|steps.py"
 		ok $? "$kind: lines of the program are named"
 	done
 }
