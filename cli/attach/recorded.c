@@ -24,6 +24,7 @@
 
 #define LOOK_US		50000
 #define NOTICED_NS	(CT_RECORDER_GONE_NS + 3000000000ull)	/* by then a process has noticed that its recorder was killed */
+#define WAITS_MOST	(4 * NOTICED_NS)	/* of all processes: what is waited for may be made by another user, to detain us */
 
 /* The directory that the process has by this path, or this command.  -1: neither. */
 static int recorded_open(pid_t pid, const char *dir)
@@ -115,10 +116,12 @@ static int recorded_look(pid_t pid, const char *own, uint64_t *alive, struct ct_
 
 int ct_recorded_by_other(pid_t pid, const char *dir, struct ct_error *err)
 {
-	uint64_t until = ct_now_ns() + NOTICED_NS, alive = UINT64_MAX;
+	static uint64_t waited;
+	uint64_t begun = ct_now_ns(), until = begun + (waited < WAITS_MOST ? NOTICED_NS : 0), alive = UINT64_MAX;
 	int rc;
 
 	while (!(rc = recorded_look(pid, dir, &alive, err)) && ct_now_ns() < until)
 		usleep(LOOK_US);
+	waited += ct_now_ns() - begun;
 	return rc < 0 ? rc : 0;
 }

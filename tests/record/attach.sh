@@ -377,6 +377,7 @@ t_attach_refused()
 	fi
 	refuse "no number" "no process number" "$cudatrace" record --pid 12x
 	refuse "a program, too" "either a program or --pid" "$cudatrace" record --pid 1 -- true
+	: >"$work/pre.out"
 	"$cudatrace" record -q -f -o "$work/trace-pre" --no-module -- "$PWD/build/tests/record-running" 1 3 >"$work/pre.out" 2>/dev/null &
 	until grep -q ready "$work/pre.out"; do sleep 0.05; done
 	pid=$(awk '/ready/ { print $2 }' "$work/pre.out")
@@ -400,6 +401,7 @@ t_attach_thread()
 {
 	local how before
 	for how in handled blocked ignored; do
+		: >"$work/attach_$how.out"
 		case $how in
 		handled) RUNNING_FAULTS=1 start_running attach_handled 3 30 ;;
 		blocked) RUNNING_FAULTS=1 perl -e 'use POSIX; sigprocmask(SIG_BLOCK, POSIX::SigSet->new(SIGSEGV, SIGUSR2)); exec @ARGV' \
@@ -416,6 +418,7 @@ t_attach_thread()
 	done
 	# Where the kernel ends a thread that runs for long as one that comes before others (RLIMIT_RTTIME), it does not.
 	head -c 4096 /dev/zero >"$work/slow"
+	: >"$work/attach_rttime.out"
 	SLOW_COMPUTES=1 SLOW=$work/slow LD_PRELOAD=$PWD/build/tests/record-slow-loader prlimit --rttime=1:1 \
 		"$PWD/build/tests/record-running" 3 600 30 >"$work/attach_rttime.out" 2>"$work/attach_rttime.err" &
 	pid=$!

@@ -70,6 +70,7 @@ t_attach_builds()
 	wait $pid && grep -q '^wrong 0$' "$work/builds_silent.out"
 	ok $? "... its results are right"
 	# Started by record.
+	: >"$work/builds_started.out"
 	CUDATRACE_LIBRARY=$other "$cudatrace" record -q -f -o "$dir" --no-module -- "$PWD/build/tests/record-running" 1 600 >"$work/builds_started.out" 2>/dev/null &
 	recorder=$!
 	wait_until grep -q ready "$work/builds_started.out"

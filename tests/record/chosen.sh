@@ -87,6 +87,7 @@ t_chosen()
 	attach trace-chosen-pid 0.5 --types kernel
 	is "$(chosen_names trace-chosen-pid)" "cuLaunchKernel " "... then others, also of those that were recorded before" || cat "$work/trace-chosen-pid.said"
 	ended_well chosen
+	: >"$work/chosen-runtime.out"
 	"$PWD/build/tests/record-runtime" >"$work/chosen-runtime.out" &
 	pid=$!
 	wait_until grep -q ready "$work/chosen-runtime.out"

@@ -141,6 +141,7 @@ t_attach_user()
 	# In a place that everybody reaches.
 	dir=$(mktemp -d) && chmod 777 "$dir"
 	cp "$cudatrace" build/libcudatrace.so build/tests/record-running build/tests/sim/libcuda.so.1 "$dir"
+	: >"$work/user.out"
 	LD_LIBRARY_PATH=$dir "${user[@]}" "$dir/record-running" 3 600 30 >"$work/user.out" 2>"$work/user.err" &
 	pid=$!
 	until grep -q ready "$work/user.out" || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done

@@ -54,6 +54,7 @@ t_keep_long()
 {
 	local dir=$work/trace-long recorder
 	rm -rf "$dir"*
+	: >"$work/long.out"
 	CUDATRACE_CUPTI=$PWD/build/tests/sim/cupti/libcupti.so.13 bash -c 'ulimit -f 700; exec "$@"' - \
 		"$cudatrace" record -q --no-module --gpu -f --keep 1s,96M -o "$dir" -- "$PWD/build/tests/record-running" 2 60 30 >"$work/long.out" 2>"$work/long.said" &
 	recorder=$!
@@ -89,6 +90,7 @@ t_keep_torn()
 {
 	local dir=$work/trace-torn recorder size
 	rm -rf "$dir"
+	: >"$work/torn.out"
 	CUDATRACE_CUPTI=$PWD/build/tests/sim/cupti/libcupti.so.13 \
 		"$cudatrace" record -q --no-module --gpu -f --keep 60s -o "$dir" -- "$PWD/build/tests/record-running" 2 60 30 >"$work/torn.out" 2>"$work/torn.said" &
 	recorder=$!
@@ -198,6 +200,7 @@ t_keep_full()
 	ok $? "... nor more than the memory, where that is the disk" || cat "$work/full.said"
 	umount "$disk"
 	mount -t tmpfs -o size=64m none "$disk"
+	: >"$work/filled.out"
 	"$cudatrace" record -q --no-module -f --keep 24M -o "$dir" -- "$PWD/build/tests/record-running" 4 60 >"$work/filled.out" 2>"$work/filled.said" &
 	recorder=$!
 	until grep -q ready "$work/filled.out"; do sleep 0.05; done
@@ -225,6 +228,7 @@ t_keep_copies()
 {
 	local dir=$work/trace-keep2 recorder n
 	rm -rf "$dir"*
+	: >"$work/keep2.out"
 	"$cudatrace" record -q --no-module -f --keep 1s,64M -o "$dir" -- "$PWD/build/tests/record-running" 6 60 >"$work/keep2.out" 2>"$work/keep2.said" &
 	recorder=$!
 	until grep -q ready "$work/keep2.out"; do sleep 0.05; done
@@ -278,6 +282,7 @@ t_keep_overtaken()
 {
 	local dir=$work/trace-keep7 n gaps=0
 	rm -rf "$dir"*
+	: >"$work/keep7.out"
 	"$cudatrace" record -q --no-module -f --keep 64M -o "$dir" -- "$PWD/build/tests/record-running" 2 60 >"$work/keep7.out" 2>"$work/keep7.said" &
 	local recorder=$!
 	until grep -q ready "$work/keep7.out"; do sleep 0.05; done
@@ -449,6 +454,7 @@ t_keep_killed()
 {
 	local dir=$work/trace-keep5 recorder
 	rm -rf "$dir"
+	: >"$work/keep5.out"
 	"$cudatrace" record -q --no-module -f --keep 16M -o "$dir" -- "$PWD/build/tests/record-running" 4 4 >"$work/keep5.out" 2>"$work/keep5.said" &
 	recorder=$!
 	until grep -q ready "$work/keep5.out"; do sleep 0.05; done

@@ -6,6 +6,7 @@
 t_top_keys()
 {
 	local recorder
+	: >"$work/top.out"
 	"$cudatrace" record -q --no-module -f -o "$work/trace-top" -- "$PWD/build/tests/record-running" 2 60 30 >"$work/top.out" 2>/dev/null &
 	recorder=$!
 	until grep -q ready "$work/top.out" || ! kill -0 $recorder 2>/dev/null; do sleep 0.05; done
@@ -55,6 +56,7 @@ t_top_programs()
 	# One that stands by, seen from the recording of another.
 	start_standby top_standby 2
 	page=$pid
+	: >"$work/top.out"
 	"$cudatrace" record -q --no-module -f -o "$work/trace-top" -- "$PWD/build/tests/record-running" 2 60 30 >"$work/top.out" 2>/dev/null &
 	recorder=$!
 	until grep -q ready "$work/top.out" || ! kill -0 $recorder 2>/dev/null; do sleep 0.05; done

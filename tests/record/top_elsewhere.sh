@@ -201,6 +201,7 @@ t_top_unreadable()
 	fi
 	dir=$(mktemp -d) && chmod 777 "$dir"
 	cp "$cudatrace" build/libcudatrace.so build/tests/record-running build/tests/sim/libcuda.so.1 "$dir"
+	: >"$work/unreadable.out"
 	LD_LIBRARY_PATH=$dir "${user[@]}" "$dir/cudatrace" record -q --no-module -o "$dir/trace" -- "$dir/record-running" 2 600 30 >"$work/unreadable.out" 2>"$work/unreadable.err" &
 	recorder=$!
 	wait_until grep -q ready "$work/unreadable.out"
