@@ -202,7 +202,8 @@ static struct shares verdict_shares(const struct ct_verdict *v)
 
 		if (!ct_stage_is_main(i))
 			continue;
-		s.syncs += stage->syncs;
+		/* A copy that is waited for says as much. */
+		s.syncs += stage->syncs + stage->waited;
 		launches += stage->launches;
 		copies += stage->copies - stage->sets;
 		sets += stage->sets;

@@ -41,7 +41,7 @@
 	X(getter, 100)		/* ns from one to the next */		\
 	X(timed, 0)		/* with durations */			\
 	X(last, 0)		/* result of an allocation after all of them */ \
-	X(lastly, 0)		/* and another launch, or 2: a synchronisation */ \
+	X(lastly, 0)		/* and another launch, or 2: a synchronisation, or 3: a copy back */ \
 	X(errors, 0)		/* iterations in which cuEventQuery fails with 719 */ \
 	X(notready, 0)		/* and with 600, which is no failure */	\
 	X(polls, 0)		/* calls of cuEventQuery in each, which it makes 50 us apart */ \
@@ -87,7 +87,7 @@ KEYS(KEY_VARIABLE)
 #undef KEY_VARIABLE
 
 enum {
-	INIT = CT_CLASS_DYNAMIC, CONTEXT, ALLOC, FREE, PIN, COPY, COPY_ASYNC, LAUNCH, SYNC, LOAD, QUERY,
+	INIT = CT_CLASS_DYNAMIC, CONTEXT, ALLOC, FREE, PIN, COPY, COPY_ASYNC, COPY_BACK, LAUNCH, SYNC, LOAD, QUERY,
 	EVENT, K_SWITCH, LIBRARY, K_ALLOC, K_FREE, K_FENCE,
 	JOIN,
 };
@@ -112,6 +112,7 @@ static void registry(void)
 	CLASS(FREE, "user memory free", free, "cuMemFree cuMemFree_v2");
 	CLASS(PIN, "user memory alloc", alloc, "cuMemHostAlloc cuMemHostAlloc");
 	CLASS(COPY, "user transfer copy", copy, "cuMemcpyHtoD cuMemcpyHtoD_v2");
+	CLASS(COPY_BACK, "user transfer copy", copy, "cuMemcpyDtoH cuMemcpyDtoH_v2");
 	CLASS(COPY_ASYNC, "user transfer copy", copy, "cuMemcpyHtoDAsync cuMemcpyHtoDAsync_v2");
 	CLASS(LAUNCH, "user kernel launch", launch, "cuLaunchKernel cuLaunchKernel");
 	CLASS(SYNC, "user sync wait", handle, "cuStreamSynchronize cuStreamSynchronize");
@@ -380,6 +381,8 @@ static uint64_t process(uint32_t pid, uint64_t t, uint64_t number)
 		call(&h, ALLOC, 0, 1000, last, &(struct ct_alloc){ 4096, 0 }, sizeof(struct ct_alloc));
 	if (lastly == 1)
 		launches_of(&h, 0, 0, 0);
+	else if (lastly == 3)
+		call(&h, COPY_BACK, 0, 1000, 0, &(struct ct_copy){ 4096, 0x9000, 0x7f0000000000, 0, CT_DIR_D2H, 0 }, sizeof(struct ct_copy));
 	else if (lastly)
 		call(&h, SYNC, 0, 1000, 0, &(struct ct_handle){ 1 }, sizeof(struct ct_handle));
 	if (threads > 1)

@@ -293,7 +293,7 @@ rules_sure() { jq -r --arg r "$1" '.findings[] | select(.Rule == $r) | "\(.Certa
 # What may be no gain is not told as one that is sure.
 t_rules_possible()
 {
-	local polls syncs
+	local polls lastly
 	rules_explain after=600000
 	is "$(rules_sure application | cut -d, -f1)" "sure" "the host's own work, where it synchronises"
 	rules_explain sync=0 after=600000
@@ -330,11 +330,12 @@ t_rules_possible()
 			"$([ $polls = 0 ] && echo possible 1 || echo sure 0)" "a program that does not synchronise and asks $polls times in each iteration" ||
 			jq -r '.verdict[0].Verdict' "$rd.json"
 	done
-	# Without a pattern one synchronisation shows it, too; none shows nothing.
-	for syncs in 1 0; do
-		rules_explain other=2 sync=0 last=0 lastly=$((2 * syncs)) gap=100000 after=600000
+	# Without a pattern one synchronisation shows it, too, or a copy that is waited for; none shows nothing.
+	for lastly in 2 3 0; do
+		rules_explain other=2 sync=0 last=0 lastly=$lastly gap=100000 after=600000
 		is "$(rules_sure application | cut -d, -f1) $(jq -r '.verdict[0].Verdict' "$rd.json" | grep -c 'hardly ever synchronises')" \
-			"$([ $syncs = 0 ] && echo possible 1 || echo sure 0)" "a program without a pattern that synchronises $syncs times" ||
+			"$([ $lastly = 0 ] && echo possible 1 || echo sure 0)" \
+			"a program without a pattern that $([ $lastly = 0 ] && echo never || echo once) waits for the GPU ($lastly)" ||
 			jq -r '.verdict[0].Verdict' "$rd.json"
 	done
 	# Kernels beside each other have 100 % of their time.

@@ -40,6 +40,7 @@ struct ct_stage_account {
 	uint64_t ns[CT_ACCOUNT_COUNT];
 	uint64_t launches, copies, syncs, calls;	/* that began in the stage; copies: sets, too */
 	uint64_t sets, graphs;		/* of the copies; of the launches */
+	uint64_t waited;		/* of the copies: the call waits until it is done */
 };
 
 void ct_account_iteration(struct ct_iteration_account *i, unsigned int account, uint64_t ns);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/cuda/stream_calls.h"
 #include "base/grow.h"
 
 /* What a track does now. */
@@ -169,6 +170,7 @@ static void account_count(struct ct_analysis *a, const struct ct_account_state *
 		stage->launches += launch;
 		stage->copies += copy;
 		stage->sets += ct_class_is(class, CT_IS_SET);
+		stage->waited += copy && ct_call_waits(class);
 		stage->graphs += ct_class_is(class, CT_IS_GRAPH_LAUNCH);
 		stage->syncs += e->category == CT_CAT_SYNC;
 	}
@@ -410,6 +412,7 @@ static void account_processes(struct ct_accounting *acc)
 			stages[k].copies += t->stages[k].copies;
 			stages[k].sets += t->stages[k].sets;
 			stages[k].graphs += t->stages[k].graphs;
+			stages[k].waited += t->stages[k].waited;
 			stages[k].syncs += t->stages[k].syncs;
 			stages[k].calls += t->stages[k].calls;
 		}

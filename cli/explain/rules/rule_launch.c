@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Rules on launching: is it the host that limits the steady state, and which part of it? */
+#include "analysis/cuda/stream_calls.h"
 #include "explain/rules/rule_common.h"
 #include "view/term.h"
 
@@ -45,7 +46,7 @@ static uint64_t launch_syncs(const struct ct_explain *x)
 	uint64_t count = x->poll_waits;
 
 	for (unsigned int i = 0; i < facts->count; i++)
-		if (ct_class_is(facts->list[i].class, CT_IS_WAIT))
+		if (ct_class_is(facts->list[i].class, CT_IS_WAIT) || ct_call_waits(facts->list[i].class))
 			count += ct_rule_calls(x, &facts->list[i]);
 	return count;
 }
