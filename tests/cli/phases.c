@@ -124,6 +124,17 @@ static void reused_pid(void)
 	forget();
 }
 
+static void first_program(void)
+{
+	begin_thread(100, 100, 0);
+	for (int i = 0; i < 40; i++) {
+		launch(1, 1);
+		launch(2, 1);
+		wait_gpu();
+	}
+	end_thread();
+}
+
 /*
  * A flight recorder (record --keep) that dropped the first packets of a process that became another program: it wrote their
  * process records when it did, long after the programs began.
@@ -134,13 +145,7 @@ static void exec_dropped(void)
 		uint64_t middle = 0;
 
 		begin(both ? "exec-dropped-both" : "exec-dropped-first");
-		begin_thread(100, 100, 0);
-		for (int i = 0; i < 40; i++) {
-			launch(1, 1);
-			launch(2, 1);
-			wait_gpu();
-		}
-		end_thread();
+		first_program();
 		pause_for(5000000);
 		begin_thread(100, 100, 1);
 		if (!both)
@@ -169,13 +174,7 @@ static void exec_dropped(void)
 
 	/* The record of a program that was not replaced is no other one. */
 	begin("dropped");
-	begin_thread(100, 100, 0);
-	for (int i = 0; i < 40; i++) {
-		launch(1, 1);
-		launch(2, 1);
-		wait_gpu();
-	}
-	end_thread();
+	first_program();
 	begin_state();
 	now -= 100000;
 	dropped_process(100, "first");
