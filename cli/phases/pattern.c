@@ -34,7 +34,10 @@
 #define PATTERN_ORDER		0.5
 #define PATTERN_RUNS		4096u	/* looked at of a repetition */
 #define PATTERN_PAIRS		32u	/* of repetitions that are compared */
-/* Lone launches are steps if so many of them come after about the median time, and less than one in so many is followed by a wait. */
+/*
+ * A kernel that is launched alone is an iteration only if fewer than one in PATTERN_WITHOUT of these launches are followed by a wait,
+ * and the part PATTERN_REGULAR of them come after about the median time.
+ */
 #define PATTERN_WITHOUT		32u
 #define PATTERN_REGULAR		0.8
 #define PATTERN_EARLY		0.7

@@ -23,6 +23,14 @@ void begin_thread(uint32_t pid, uint32_t tid, unsigned int number);
 void end_thread(void);
 void begin_state(void);			/* the recorder's stream; end_thread() ends it */
 
+/* The trace GROUP-NAME of a program with one thread and that name; its chance begins anew. */
+void begin_named(const char *group, const char *name);
+
+/* Chance that is the same in each run: a number below @n.  any() is for a small one: what it repeats is longer than any program here. */
+void begin_chance(uint32_t from);
+uint32_t chance(uint32_t n);
+uint32_t any(uint32_t n);
+
 /* What a program does. */
 void process(const char *command);
 void dropped_process(uint32_t pid, const char *command);	/* in the recorder's stream */

@@ -7,24 +7,9 @@
 
 #include "../tap.h"
 
-static uint32_t seed;
-
-/* Below @n, the same in each run. */
-static uint32_t chance(uint32_t n)
-{
-	seed = seed * 1103515245u + 12345u;
-	return (seed >> 16) % n;
-}
-
 static void begin_program(const char *name)
 {
-	char folder[64];
-
-	snprintf(folder, sizeof(folder), "polls-%s", name);
-	begin(folder);
-	begin_thread(100, 100, 0);
-	process(name);
-	seed = 1;
+	begin_named("polls", name);
 	start();
 }
 
@@ -52,7 +37,7 @@ static void steps(void)
 	for (int i = 0; i < 60; i++) {
 		for (int k = 1; k <= 3; k++)
 			launch(k, 4);
-		ask_until(7, i % 4 == 3 ? 0 : 20 + chance(30));
+		ask_until(7, i % 4 == 3 ? 0 : 20 + any(30));
 		pause_for(5000);
 	}
 	end_thread();
@@ -80,8 +65,8 @@ static void requests(void)
 	begin_program("requests");
 	for (int i = 0; i < 40; i++) {
 		launch(1, 4);
-		ask_until(7, 5 + chance(10));
-		for (uint32_t k = chance(300); k; k--) {
+		ask_until(7, 5 + any(10));
+		for (uint32_t k = any(300); k; k--) {
 			ask(7, true);
 			pause_for(20000);
 		}
@@ -140,7 +125,7 @@ static void lone(void)
 	begin_program("lone-at-random");
 	for (int i = 0; i < 60; i++) {
 		launch(1, 4);
-		pause_for(10000000 + 1000ull * chance(90000));
+		pause_for(10000000 + 1000ull * any(90000));
 	}
 	wait_gpu();
 	end_thread();
@@ -161,7 +146,7 @@ static void lone(void)
 	for (int i = 0; i < 60; i++) {
 		copy(CT_DIR_H2D, 4096, true);
 		launch(1, 4);
-		pause_for(10000000 + 1000ull * chance(90000));
+		pause_for(10000000 + 1000ull * any(90000));
 	}
 	end_thread();
 	expect("a kernel and its data now and then", find(), 60, 1);
@@ -170,7 +155,7 @@ static void lone(void)
 	begin_program("lone-steps");
 	for (int i = 0; i < 60; i++) {
 		launch(1, 4);
-		pause_for(1000000 + 1000ull * chance(200));
+		pause_for(1000000 + 1000ull * any(200));
 		if (i % 10 == 9)
 			pause_for(9000000);
 	}

@@ -253,6 +253,36 @@ void pause_for(uint64_t ns)
 	now += ns;
 }
 
+static uint32_t seed;
+
+void begin_chance(uint32_t from)
+{
+	seed = from;
+}
+
+uint32_t chance(uint32_t n)
+{
+	seed = seed * 1103515245u + 12345u;
+	return (seed >> 8) % n;
+}
+
+uint32_t any(uint32_t n)
+{
+	chance(1);
+	return (seed >> 16) % n;
+}
+
+void begin_named(const char *group, const char *name)
+{
+	char folder[64];
+
+	snprintf(folder, sizeof(folder), "%s-%s", group, name);
+	begin(folder);
+	begin_thread(100, 100, 0);
+	process(name);
+	begin_chance(1);
+}
+
 /* What every program does first. */
 void start(void)
 {

@@ -7,31 +7,9 @@
 
 #include "../tap.h"
 
-static uint32_t seed;
-
-/* Below @n, the same in each run. */
-static uint32_t chance(uint32_t n)
-{
-	seed = seed * 1103515245u + 12345u;
-	return (seed >> 8) % n;
-}
-
-/* The same for a small @n: what it repeats is longer than any program here. */
-static uint32_t any(uint32_t n)
-{
-	chance(1);
-	return (seed >> 16) % n;
-}
-
 static void begin_program(const char *name)
 {
-	char folder[64];
-
-	snprintf(folder, sizeof(folder), "shape-%s", name);
-	begin(folder);
-	begin_thread(100, 100, 0);
-	process(name);
-	seed = 1;
+	begin_named("shape", name);
 }
 
 /* The share of the process's time that a stage has, %. */
@@ -845,7 +823,7 @@ static void requests(void)
 
 			snprintf(name, sizeof(name), "requests-%u-%u", s, n);
 			begin_program(name);
-			seed = s * 100 + n + 1;
+			begin_chance(s * 100 + n + 1);
 			start();
 			for (int i = 0; i < 120; i++) {
 				if (shapes[s].copies)
@@ -933,7 +911,7 @@ static void by_chance(void)
 
 		snprintf(name, sizeof(name), "chance-%u", n);
 		begin_program(name);
-		seed = n * 7919 + 1;
+		begin_chance(n * 7919 + 1);
 		start();
 		from = now;
 		for (uint32_t t = 0, threads = 1 + chance(3); t < threads; t++) {
